@@ -1,0 +1,139 @@
+//! Every driver: one measure of one mechanism. Lists, validation, visits and the conformance suite
+//! walk this table; nothing else knows which mechanisms there are.
+
+use crate::cell::{Axis, Cell, Measure};
+use crate::workload::Workload;
+use std::io;
+
+/// Whom a mechanism can serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Threads of one process only.
+    Threads,
+    /// Processes only; one thread alone is served too, as it has no rival.
+    Processes,
+    /// Threads and processes.
+    Both,
+}
+
+impl Reach {
+    /// Whether workers started that way are served; the reason where they are not.
+    pub fn refuses(self, spawn: &str, workers: u64) -> Option<&'static str> {
+        match (self, spawn) {
+            (Reach::Threads, "processes") => Some("it works between the threads of one process only"),
+            (Reach::Processes, "threads") if workers > 1 => {
+                Some("it belongs to the process, so the threads of one process do not exclude each other")
+            }
+            _ => None,
+        }
+    }
+
+    /// The word that `list` shows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reach::Threads => "threads",
+            Reach::Processes => "processes",
+            Reach::Both => "threads, processes",
+        }
+    }
+}
+
+/// The group of mechanisms that share a layer-2 trait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Carries messages between two workers.
+    Transport,
+    /// Lets one worker in at a time.
+    Lock,
+}
+
+impl Family {
+    /// The word that `list` shows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Transport => "transport",
+            Family::Lock => "lock",
+        }
+    }
+}
+
+/// A limit of the kernel that a cell needs at a certain value or above.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Which limit.
+    pub name: LimitName,
+    /// The least value that the cell needs.
+    pub needs: u64,
+}
+
+/// The limits that mechanisms know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitName {
+    /// A sysctl of the IPC namespace, e.g. `fs.mqueue.msgsize_max`; raised inside a private namespace.
+    IpcSysctl(&'static str),
+    /// A sysctl of the machine, e.g. `fs.pipe-max-size`; never written.
+    Sysctl(&'static str),
+    /// `RLIMIT_MSGQUEUE`, in bytes: what one user's POSIX queues may hold.
+    RlimitMsgqueue,
+}
+
+/// One measure of one mechanism.
+pub struct Driver {
+    /// The family whose trait the mechanism implements.
+    pub family: Family,
+    /// What is measured.
+    pub measure: Measure,
+    /// Its name in files, records and tables.
+    pub mechanism: &'static str,
+    /// One line: what it is, with the manual page or source.
+    pub summary: &'static str,
+    /// Whom it can serve.
+    pub reach: Reach,
+    /// Axes that only some mechanisms have, with the value that a matrix gets when it names none.
+    pub extra_axes: &'static [(Axis, &'static str)],
+    /// Whether its objects live in an IPC namespace (System V objects, POSIX queues).
+    pub private_ipc: bool,
+    /// Limits of the kernel that this cell needs.
+    pub limits: fn(&Cell) -> Vec<Limit>,
+    /// Opens the cell, before any worker starts.
+    pub open: fn(&Cell) -> io::Result<Box<dyn Workload>>,
+}
+
+impl Driver {
+    /// Whether cells of this driver have the axis.
+    pub fn has_axis(&self, axis: Axis) -> bool {
+        matches!(axis, Axis::Measure | Axis::Mechanism)
+            || self.measure.axes().iter().any(|(own, _)| *own == axis)
+            || self.extra_axes.iter().any(|(own, _)| *own == axis)
+    }
+}
+
+/// A set of drivers. The program's own is [`Catalog::shipped`]; tests add hostile ones.
+#[derive(Clone)]
+pub struct Catalog {
+    drivers: Vec<&'static Driver>,
+}
+
+impl Catalog {
+    /// Every driver of the program, family by family.
+    pub fn shipped() -> Catalog {
+        let drivers = crate::transport::DRIVERS.iter().chain(crate::lock::DRIVERS).collect();
+        Catalog { drivers }
+    }
+
+    /// This catalog with more drivers.
+    pub fn with(mut self, more: &'static [Driver]) -> Catalog {
+        self.drivers.extend(more);
+        self
+    }
+
+    /// Every driver.
+    pub fn drivers(&self) -> impl Iterator<Item = &'static Driver> + '_ {
+        self.drivers.iter().copied()
+    }
+
+    /// The driver of that measure and mechanism.
+    pub fn find(&self, measure: Measure, mechanism: &str) -> Option<&'static Driver> {
+        self.drivers().find(|driver| driver.measure == measure && driver.mechanism == mechanism)
+    }
+}

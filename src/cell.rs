@@ -1,0 +1,324 @@
+//! The words of a matrix: axes, their values, measures, and the cell made of them.
+//!
+//! A cell is one measure of one mechanism at one value on each axis that applies. Everything that
+//! names a cell (matrix files, filters, records, tables, exports) uses the names in this file.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A parameter of a cell. The order here is the order in which axes are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Axis {
+    /// What is asked of the mechanism.
+    Measure,
+    /// The operating system or library object under test.
+    Mechanism,
+    /// Payload of one message, in bytes.
+    MessageBytes,
+    /// Threads or processes that take part.
+    Workers,
+    /// Whether the workers are threads of one process or processes.
+    Spawn,
+    /// Which CPUs the workers may run on.
+    Placement,
+    /// Whether `TCP_NODELAY` is set.
+    Nodelay,
+    /// Capacity asked of the channel, in bytes; 0 keeps what the system gives.
+    CapacityBytes,
+}
+
+/// The values an axis takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// The name of a mechanism in the catalog.
+    Mechanism,
+    /// A whole number within these bounds, both included.
+    Count(u64, u64),
+    /// A size in bytes within these bounds, both included; `1K` is 1024.
+    Bytes(u64, u64),
+}
+
+/// One row of the axis table.
+#[derive(Clone, Copy, Debug)]
+pub struct AxisSpec {
+    /// The axis.
+    pub axis: Axis,
+    /// Its name in files, filters and records.
+    pub name: &'static str,
+    /// The values that it takes.
+    pub kind: Kind,
+    /// One line for `ipcmatrix list axes`.
+    pub help: &'static str,
+}
+
+/// The largest message that a cell may ask for: 64 MiB.
+pub const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
+
+/// The largest number of workers that a cell may ask for.
+pub const MOST_WORKERS: u64 = 64;
+
+/// Every axis, in printing order. Lists, validation and help walk this table.
+pub const AXES: &[AxisSpec] = &[
+    AxisSpec {
+        axis: Axis::Measure,
+        name: "measure",
+        kind: Kind::Words(&["bandwidth", "increment"]),
+        help: "what is asked of the mechanism",
+    },
+    AxisSpec {
+        axis: Axis::Mechanism,
+        name: "mechanism",
+        kind: Kind::Mechanism,
+        help: "the operating system or library object under test",
+    },
+    AxisSpec {
+        axis: Axis::MessageBytes,
+        name: "message_bytes",
+        kind: Kind::Bytes(1, LARGEST_MESSAGE_BYTES),
+        help: "payload of one message, in bytes (1K = 1024)",
+    },
+    AxisSpec {
+        axis: Axis::Workers,
+        name: "workers",
+        kind: Kind::Count(1, MOST_WORKERS),
+        help: "threads or processes that take part",
+    },
+    AxisSpec {
+        axis: Axis::Spawn,
+        name: "spawn",
+        kind: Kind::Words(&["processes", "threads"]),
+        help: "whether the workers are processes or threads of one process",
+    },
+    AxisSpec {
+        axis: Axis::Placement,
+        name: "placement",
+        kind: Kind::Words(&["same_cpu", "cross_cpu", "free"]),
+        help: "workers on one CPU, spread over the CPUs, or wherever the kernel puts them",
+    },
+    AxisSpec {
+        axis: Axis::Nodelay,
+        name: "nodelay",
+        kind: Kind::Words(&["off", "on"]),
+        help: "whether TCP_NODELAY is set (tcp only)",
+    },
+    AxisSpec {
+        axis: Axis::CapacityBytes,
+        name: "capacity_bytes",
+        kind: Kind::Bytes(0, 1 << 30),
+        help: "capacity asked of the channel, in bytes; 0 keeps what the system gives",
+    },
+];
+
+impl Axis {
+    /// The row of this axis in [`AXES`].
+    pub fn spec(self) -> &'static AxisSpec {
+        AXES.iter().find(|spec| spec.axis == self).expect("every axis stands in AXES: a test walks them")
+    }
+
+    /// The name used in files, filters and records.
+    pub fn name(self) -> &'static str {
+        self.spec().name
+    }
+
+    /// The axis of that name, if there is one.
+    pub fn named(name: &str) -> Option<Axis> {
+        AXES.iter().find(|spec| spec.name == name).map(|spec| spec.axis)
+    }
+}
+
+impl fmt::Display for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What is asked of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Bytes a second one way; the op is a message.
+    Bandwidth,
+    /// Lock, add one to a shared counter, unlock; the op is one increment of one worker.
+    Increment,
+}
+
+impl Measure {
+    /// Every measure.
+    pub const ALL: &'static [Measure] = &[Measure::Bandwidth, Measure::Increment];
+
+    /// The name used in files, filters and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Bandwidth => "bandwidth",
+            Measure::Increment => "increment",
+        }
+    }
+
+    /// The measure of that name, if there is one.
+    pub fn named(name: &str) -> Option<Measure> {
+        Measure::ALL.iter().copied().find(|measure| measure.name() == name)
+    }
+
+    /// The axes that every cell of this measure has, with the values that a matrix gets when it
+    /// names none. An empty list means that the matrix must name them.
+    pub fn axes(self) -> &'static [(Axis, &'static [&'static str])] {
+        match self {
+            Measure::Bandwidth => &[
+                (Axis::MessageBytes, &[]),
+                (Axis::Spawn, &["processes"]),
+                (Axis::Placement, &["same_cpu", "cross_cpu"]),
+            ],
+            Measure::Increment => &[
+                (Axis::Workers, &[]),
+                (Axis::Spawn, &["processes"]),
+                (Axis::Placement, &["same_cpu", "cross_cpu"]),
+            ],
+        }
+    }
+}
+
+/// A value on an axis.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number or a size in bytes.
+    Count(u64),
+    /// A word.
+    Word(String),
+}
+
+impl Value {
+    /// A word value.
+    pub fn word(text: impl Into<String>) -> Value {
+        Value::Word(text.into())
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Count(count) => f.pad(&count.to_string()),
+            Value::Word(word) => f.pad(word),
+        }
+    }
+}
+
+/// One measure of one mechanism at one value on each axis that applies to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cell {
+    axes: BTreeMap<Axis, Value>,
+}
+
+impl Cell {
+    /// A cell of that measure and mechanism, with no other axis yet.
+    pub fn new(measure: Measure, mechanism: &str) -> Cell {
+        let mut cell = Cell::default();
+        cell.set(Axis::Measure, Value::word(measure.name()));
+        cell.set(Axis::Mechanism, Value::word(mechanism));
+        cell
+    }
+
+    /// Sets the value on an axis.
+    pub fn set(&mut self, axis: Axis, value: Value) {
+        self.axes.insert(axis, value);
+    }
+
+    /// This cell with the value on an axis set.
+    pub fn with(mut self, axis: Axis, value: Value) -> Cell {
+        self.set(axis, value);
+        self
+    }
+
+    /// The value on an axis; `None` where the axis does not apply.
+    pub fn get(&self, axis: Axis) -> Option<&Value> {
+        self.axes.get(&axis)
+    }
+
+    /// The word on an axis, or `""`.
+    pub fn word(&self, axis: Axis) -> &str {
+        match self.axes.get(&axis) {
+            Some(Value::Word(word)) => word,
+            _ => "",
+        }
+    }
+
+    /// The number on an axis, or 0.
+    pub fn count(&self, axis: Axis) -> u64 {
+        match self.axes.get(&axis) {
+            Some(Value::Count(count)) => *count,
+            _ => 0,
+        }
+    }
+
+    /// The measure, if the cell names a known one.
+    pub fn measure(&self) -> Option<Measure> {
+        Measure::named(self.word(Axis::Measure))
+    }
+
+    /// The name of the mechanism.
+    pub fn mechanism(&self) -> &str {
+        self.word(Axis::Mechanism)
+    }
+
+    /// Payload of one message, in bytes.
+    pub fn message_bytes(&self) -> usize {
+        self.count(Axis::MessageBytes) as usize
+    }
+
+    /// Every axis of this cell with its value, in printing order.
+    pub fn axes(&self) -> impl Iterator<Item = (Axis, &Value)> {
+        self.axes.iter().map(|(axis, value)| (*axis, value))
+    }
+}
+
+/// `bandwidth pipe message_bytes=1024 placement=same_cpu`: measure and mechanism bare, the rest named.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, (axis, value)) in self.axes().enumerate() {
+            if position > 0 {
+                f.write_str(" ")?;
+            }
+            match axis {
+                Axis::Measure | Axis::Mechanism => write!(f, "{value}")?,
+                _ => write!(f, "{axis}={value}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_axis_is_in_the_table_once_and_in_order() {
+        for pair in AXES.windows(2) {
+            assert!(pair[0].axis < pair[1].axis, "{} before {}", pair[0].name, pair[1].name);
+        }
+        for spec in AXES {
+            assert_eq!(Axis::named(spec.name), Some(spec.axis));
+            let json = serde_json::to_string(&spec.axis).unwrap();
+            assert_eq!(json, format!("\"{}\"", spec.name), "serde and the table name it alike");
+        }
+    }
+
+    #[test]
+    fn a_cell_reads_back_from_its_json() {
+        let cell = Cell::new(Measure::Bandwidth, "pipe")
+            .with(Axis::MessageBytes, Value::Count(1024))
+            .with(Axis::Placement, Value::word("same_cpu"));
+        let json = serde_json::to_string(&cell).unwrap();
+        assert_eq!(
+            json,
+            r#"{"measure":"bandwidth","mechanism":"pipe","message_bytes":1024,"placement":"same_cpu"}"#
+        );
+        assert_eq!(serde_json::from_str::<Cell>(&json).unwrap(), cell);
+        assert_eq!(cell.to_string(), "bandwidth pipe message_bytes=1024 placement=same_cpu");
+    }
+}

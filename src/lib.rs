@@ -1,0 +1,15 @@
+//! ipcmatrix measures every way two programs on one Unix machine can talk or wait for each other.
+//!
+//! `ARCHITECTURE.md` has the rooms and the arrows between them.
+
+pub mod catalog;
+pub mod cell;
+pub mod environment;
+pub mod lock;
+pub mod matrix;
+pub mod measure;
+pub mod record;
+pub mod report;
+pub mod sys;
+pub mod transport;
+pub mod workload;

@@ -1,0 +1,3 @@
+//! The clock, calibration and statistics: no I/O, no mechanism, no unit of display.
+
+pub mod stats;

@@ -1,0 +1,228 @@
+//! The journal's lines: a header, then one line a visit, then an end. Versioned, raw, in base units.
+//!
+//! Everything that a report shows is derived from these. Numbers are finite; times are nanoseconds
+//! on `CLOCK_MONOTONIC` unless the name says otherwise.
+
+use crate::cell::{Axis, Cell, Measure, Value};
+use crate::workload::{Effective, Proof, Tally};
+use serde::{Deserialize, Serialize};
+
+/// The version that every line carries.
+pub const SCHEMA: &str = "ipcmatrix.record.v1";
+
+/// One line of `records.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Line {
+    /// The first line.
+    Header(Box<Header>),
+    /// One visit of one cell.
+    Visit(Box<Visit>),
+    /// The last line; missing where the run was killed.
+    End(End),
+}
+
+/// A line with the version in front.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Versioned {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The line.
+    #[serde(flatten)]
+    pub line: Line,
+}
+
+/// What was going to be run, and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Version of the program.
+    pub version: String,
+    /// The matrices that were named, e.g. `appendix`.
+    pub matrices: Vec<String>,
+    /// CRC-32 of the expanded cells and tables, in hexadecimal: which matrix this was.
+    pub matrix_crc32: String,
+    /// The command line, word by word.
+    pub command: Vec<String>,
+    /// `default`, `quick` or `test`.
+    pub effort: String,
+    /// Seed of the order of visits.
+    pub seed: u64,
+    /// Seconds that sampling may take.
+    pub budget_s: f64,
+    /// Half-width of the 95 % interval at which a cell is done, as a fraction.
+    pub precision: f64,
+    /// When the run began, RFC 3339 in UTC.
+    pub started: String,
+    /// Every table.
+    pub tables: Vec<Table>,
+    /// Every cell of every table, each once.
+    pub cells: Vec<PlannedCell>,
+}
+
+/// A table of a matrix: a projection of cells on a row and a column axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// Its short name, e.g. `A.2`.
+    pub id: String,
+    /// Its heading.
+    pub title: String,
+    /// What it shows.
+    pub measure: Measure,
+    /// The axis whose values are rows.
+    pub row: Axis,
+    /// The axis whose values are columns.
+    pub column: Axis,
+    /// Axes for each of whose values the table is printed apart.
+    pub split: Vec<Axis>,
+    /// Lines printed below the table.
+    pub notes: Vec<String>,
+    /// Every axis that the matrix names for this table, with its values in order.
+    pub axes: Vec<(Axis, Vec<Value>)>,
+    /// Its cells: positions in [`Header::cells`].
+    pub cells: Vec<usize>,
+}
+
+/// A cell of the matrix, and why it cannot be run where that is known beforehand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedCell {
+    /// The cell.
+    pub cell: Cell,
+    /// Set where no visit will be made.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unavailable: Option<Unavailable>,
+}
+
+/// Why a cell cannot be measured here.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Unavailable {
+    /// What stands in the way, with the limit's name and value where it is one.
+    pub reason: String,
+    /// What would make the cell available.
+    pub remedy: String,
+}
+
+/// One fresh process that opened one cell and took a few samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Visit {
+    /// The cell: its position in [`Header::cells`].
+    pub cell_index: usize,
+    /// The cell itself, as requested.
+    pub cell: Cell,
+    /// Round, from 1.
+    pub round: u32,
+    /// Position of the visit in the run, from 1.
+    pub position: u32,
+    /// Begin of the visit, nanoseconds since the run began.
+    pub begin_ns: u64,
+    /// Duration of the whole visit, process start and end included.
+    pub duration_ns: u64,
+    /// What came of it.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// What came of a visit. The hidden subcommand `cell` prints one as its only line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Figures, each of them verified.
+    Measured(Box<Measured>),
+    /// The machine or the kernel refuses the cell.
+    Unavailable(Unavailable),
+    /// It ought to have worked and did not; nothing of it is used.
+    Failed {
+        /// What was being done: `start`, `open`, `enter`, `prove`, `warm-up`, `sample`, `leave`, `deadline`.
+        phase: String,
+        /// What went wrong.
+        error: String,
+    },
+}
+
+/// Which of a visit's numbers leads: fixed by the kind of cell, before measuring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lead {
+    /// The minimum: interference can only add time (one worker, or a transport on one CPU).
+    Floor,
+    /// The median: interference can also help (two CPUs, contended locks).
+    Typ,
+}
+
+/// The figures of a visit that verified.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Operations a worker in each sample.
+    pub ops: u64,
+    /// Whether this visit chose `ops`; else they were given.
+    pub calibrated: bool,
+    /// Which number leads.
+    pub lead: Lead,
+    /// Minimum over the samples of elapsed time an operation.
+    pub floor_ns: f64,
+    /// Median over the samples of elapsed time an operation.
+    pub typ_ns: f64,
+    /// Median over the samples of the CPU time of all workers an operation.
+    pub cpu_ns: f64,
+    /// Whether more workers ran than CPUs were given.
+    pub oversubscribed: bool,
+    /// Stable words for what a reader should know, e.g. `n_drift`.
+    pub flags: Vec<String>,
+    /// Parameters in force.
+    pub effective: Effective,
+    /// The untimed pass, a worker each; empty for measures that prove themselves in each sample.
+    pub proofs: Vec<Proof>,
+    /// The raw samples.
+    pub samples: Vec<Sample>,
+}
+
+impl Measured {
+    /// Nanoseconds an operation by the number that leads.
+    pub fn lead_ns(&self) -> f64 {
+        match self.lead {
+            Lead::Floor => self.floor_ns,
+            Lead::Typ => self.typ_ns,
+        }
+    }
+}
+
+/// One batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Latest end less earliest begin over the timed workers.
+    pub elapsed_ns: u64,
+    /// Each worker's part.
+    pub workers: Vec<WorkerSample>,
+}
+
+/// One worker's part of a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerSample {
+    /// `CLOCK_MONOTONIC` when the worker began.
+    pub begin_ns: u64,
+    /// `CLOCK_MONOTONIC` when it had done its operations.
+    pub end_ns: u64,
+    /// CPU time that the worker's thread used in between (`CLOCK_THREAD_CPUTIME_ID`).
+    pub cpu_ns: u64,
+    /// Voluntary context switches in between (`ru_nvcsw`).
+    pub voluntary_switches: u64,
+    /// Involuntary context switches in between (`ru_nivcsw`).
+    pub involuntary_switches: u64,
+    /// The CPU it was on at the end.
+    pub cpu: usize,
+    /// What it moved.
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+/// How the run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// `done` (every cell precise enough), `budget`, `rounds`, `interrupted` or `terminated`.
+    pub reason: String,
+    /// Seconds of sampling.
+    pub elapsed_s: f64,
+    /// Visits made.
+    pub visits: u32,
+    /// When the run ended, RFC 3339 in UTC.
+    pub ended: String,
+}

@@ -1,0 +1,100 @@
+//! What the runner and the visit know of a measure: workers that do operations, and what must hold then.
+//!
+//! A [`Workload`] is opened once a visit, before any worker starts. Each worker calls
+//! [`Workload::enter`] and gets a [`Body`]; one dynamic call runs a whole batch, so that no
+//! operation pays for one. The loops inside are generic over the mechanism.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+
+/// Parameters in force, by name, as the system reports them (not as they were asked for).
+pub type Effective = BTreeMap<String, serde_json::Value>;
+
+/// What a worker did in one batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Payload bytes sent or received.
+    pub bytes: u64,
+    /// System calls that moved them.
+    pub calls: u64,
+}
+
+/// What a worker saw in the untimed pass that checks every byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// Bytes sent or received and checked.
+    pub bytes: u64,
+    /// CRC-32 (IEEE) of those bytes in order.
+    pub crc32: u32,
+}
+
+/// The part of one worker.
+pub trait Body {
+    /// Does exactly `ops` operations. Allocates, prints, locks or reads a clock for none of them.
+    ///
+    /// # Errors
+    /// The system call that failed, or `InvalidData` where a message was not the expected one.
+    fn run(&mut self, ops: u64) -> io::Result<Tally>;
+
+    /// The untimed pass that checks every byte. Measures that prove themselves otherwise do nothing.
+    ///
+    /// # Errors
+    /// As [`Body::run`].
+    fn prove(&mut self) -> io::Result<Proof> {
+        Ok(Proof::default())
+    }
+}
+
+/// One batch as the coordinator saw it, for [`Workload::verify`].
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// Operations a worker in this batch.
+    pub ops: u64,
+    /// Operations a worker in all batches of this visit, this one included.
+    pub total_ops: u64,
+    /// One tally a worker, in the order of the workers.
+    pub tallies: &'a [Tally],
+}
+
+/// What the runner makes workers of. It is opened in the coordinator before any worker starts and is
+/// seen by each through shared memory, inherited descriptors, or as the same object (threads).
+pub trait Workload: Sync {
+    /// How many workers take part.
+    fn workers(&self) -> usize;
+
+    /// In the worker, before any clock: open handles, allocate and touch buffers.
+    ///
+    /// # Errors
+    /// The system call that failed.
+    fn enter(&self, worker: usize) -> io::Result<Box<dyn Body + '_>>;
+
+    /// Whether this worker's clock readings count. Elapsed time is the latest end less the earliest
+    /// begin over the workers that are timed.
+    fn timed(&self, worker: usize) -> bool;
+
+    /// The fewest operations of a batch, so that filling the channel is not the result.
+    fn least_ops(&self) -> u64 {
+        1
+    }
+
+    /// In the coordinator, after every batch: what must hold now?
+    ///
+    /// # Errors
+    /// `InvalidData` with what was expected and what was found.
+    fn verify(&self, batch: &Batch) -> io::Result<()>;
+
+    /// In the coordinator, after the untimed pass: do the two sides agree?
+    ///
+    /// # Errors
+    /// `InvalidData` with what was expected and what was found.
+    fn verify_proof(&self, proofs: &[Proof]) -> io::Result<()>;
+
+    /// Parameters in force.
+    fn effective(&self) -> Effective;
+}
+
+/// The error of a check that did not hold.
+pub fn mismatch(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
