@@ -12,4 +12,5 @@ pub mod record;
 pub mod report;
 pub mod sys;
 pub mod transport;
+pub mod visit;
 pub mod workload;

@@ -1,3 +1,5 @@
 //! The program.
 
-fn main() {}
+fn main() {
+    ipcmatrix::visit::main(&ipcmatrix::catalog::Catalog::shipped())
+}

@@ -226,3 +226,71 @@ pub struct End {
     /// When the run ended, RFC 3339 in UTC.
     pub ended: String,
 }
+
+/// What the runner hands to the process of a visit, as JSON on its standard input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// The cell.
+    pub cell: Cell,
+    /// Operations a worker in each sample; `None` lets the visit calibrate.
+    pub ops: Option<u64>,
+    /// How much to measure.
+    pub effort: Effort,
+    /// The visit gives up when this many milliseconds have passed.
+    pub deadline_ms: u64,
+    /// Process id of the runner: the visit ends with it.
+    pub runner: Option<i32>,
+}
+
+/// How many samples of what length a visit takes, by the kind of cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// One worker, or a transport on one CPU.
+    pub additive: Sampling,
+    /// Two or more CPUs, or contended locks.
+    pub interacting: Sampling,
+    /// Contended locks with more workers than CPUs.
+    pub oversubscribed: Sampling,
+    /// Batches are run for this long, and at least once, before the first sample.
+    pub warm_up_ns: u64,
+    /// Whether a batch must move many channel capacities. Only `--test`, which shows no figure, says no.
+    pub fill_channels: bool,
+}
+
+/// Samples of one kind of cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// Samples a visit.
+    pub samples: u32,
+    /// Length that a sample is calibrated to.
+    pub target_ns: u64,
+}
+
+const MS: u64 = 1_000_000;
+
+impl Effort {
+    /// What `run` does.
+    pub const DEFAULT: Effort = Effort {
+        additive: Sampling { samples: 10, target_ns: 5 * MS },
+        interacting: Sampling { samples: 5, target_ns: 20 * MS },
+        oversubscribed: Sampling { samples: 5, target_ns: 20 * MS },
+        warm_up_ns: 20 * MS,
+        fill_channels: true,
+    };
+    /// What `run --quick` does: fewer samples, so that six visits a cell fit into a minute.
+    pub const QUICK: Effort = Effort {
+        additive: Sampling { samples: 4, target_ns: 5 * MS },
+        interacting: Sampling { samples: 3, target_ns: 10 * MS },
+        oversubscribed: Sampling { samples: 2, target_ns: 20 * MS },
+        warm_up_ns: 5 * MS,
+        fill_channels: true,
+    };
+    /// What `run --test` does: everything once, to see that it works. Its figures are not shown.
+    pub const TEST: Effort = Effort {
+        additive: Sampling { samples: 1, target_ns: MS / 5 },
+        interacting: Sampling { samples: 1, target_ns: MS / 5 },
+        oversubscribed: Sampling { samples: 1, target_ns: MS / 5 },
+        warm_up_ns: 0,
+        fill_channels: false,
+    };
+}

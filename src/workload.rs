@@ -73,6 +73,12 @@ pub trait Workload: Sync {
     /// begin over the workers that are timed.
     fn timed(&self, worker: usize) -> bool;
 
+    /// Whether workers wait for each other, so that interference may also make them faster and the
+    /// minimum would lie.
+    fn contended(&self) -> bool {
+        false
+    }
+
     /// The fewest operations of a batch, so that filling the channel is not the result.
     fn least_ops(&self) -> u64 {
         1

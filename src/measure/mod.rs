@@ -1,3 +1,5 @@
 //! The clock, calibration and statistics: no I/O, no mechanism, no unit of display.
 
+pub mod calibrate;
+pub mod clock;
 pub mod stats;

@@ -1,1 +1,21 @@
-//! Safe wrappers.
+//! Small, documented wrappers of what the libraries leave to us. Here stands the `unsafe` of the
+//! program; each file allows it for itself and gives the reason at each block.
+
+pub mod leftovers;
+pub mod memory;
+pub mod process;
+pub mod pthread;
+pub mod semaphore;
+pub mod sysv;
+
+use std::io;
+
+/// The error that a C library function left in `errno` when it returned -1; else the value.
+fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
+    if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(returned) }
+}
+
+/// The error that a pthread function returned, which leaves `errno` alone.
+fn check_code(code: libc::c_int) -> io::Result<()> {
+    if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
+}

@@ -1,4 +1,103 @@
-//! Transports.
-use crate::catalog::Driver;
-/// Every transport.
-pub const DRIVERS: &[Driver] = &[];
+//! Transports: what carries messages between two workers.
+//!
+//! A mechanism implements [`Transport`] and its [`End`] in a file of its own and gets a line in
+//! [`DRIVERS`]. It never reads a clock, prints or forks.
+
+mod bandwidth;
+mod descriptor;
+mod pattern;
+mod pipe;
+mod posix_queue;
+mod sysv_queue;
+mod tcp;
+mod unix_seqpacket;
+mod unix_stream;
+
+use crate::catalog::{Driver, Family, Limit, Reach};
+use crate::cell::{Axis, Cell, Measure};
+use crate::workload::Effective;
+use std::io;
+
+/// One end of a channel between two workers.
+///
+/// Buffers given to an end are [`End::HEADROOM`] bytes longer than the message, in front.
+pub trait End: Send {
+    /// Bytes in front of the text that the system call wants in the same buffer (System V type word).
+    const HEADROOM: usize = 0;
+
+    /// Sends by one system call and returns the bytes of text that were taken.
+    ///
+    /// # Errors
+    /// The system call's, `WouldBlock` when non-blocking and full.
+    fn send(&mut self, framed: &mut [u8]) -> io::Result<usize>;
+
+    /// Receives by one system call and returns the bytes of text that came; 0 is the end of the stream.
+    ///
+    /// # Errors
+    /// The system call's.
+    fn receive(&mut self, framed: &mut [u8]) -> io::Result<usize>;
+
+    /// Makes `send` fail with `WouldBlock` where it would wait, or wait again.
+    ///
+    /// # Errors
+    /// The system call's.
+    fn set_nonblocking(&mut self, on: bool) -> io::Result<()>;
+
+    /// Settings of this end as the system reports them.
+    ///
+    /// # Errors
+    /// The system call's.
+    fn settings(&self) -> io::Result<Effective>;
+}
+
+/// A way to carry messages between two workers.
+pub trait Transport: 'static {
+    /// Its one name.
+    const NAME: &'static str;
+    /// One line with the manual page.
+    const SUMMARY: &'static str;
+    /// Whether one `send` is one `receive`.
+    const KEEPS_BOUNDARIES: bool;
+    /// Axes that only some transports have, with their default.
+    const EXTRA_AXES: &'static [(Axis, &'static str)] = &[];
+    /// Whether its objects live in an IPC namespace.
+    const PRIVATE_IPC: bool = false;
+    /// One end.
+    type End: End;
+
+    /// Limits of the kernel that the cell needs.
+    fn limits(_cell: &Cell) -> Vec<Limit> {
+        Vec::new()
+    }
+
+    /// Two connected ends: what one sends the other receives.
+    ///
+    /// # Errors
+    /// The system call that failed.
+    fn pair(cell: &Cell) -> io::Result<[Self::End; 2]>;
+}
+
+/// The driver that measures the bandwidth of `T`.
+const fn bandwidth<T: Transport>() -> Driver {
+    Driver {
+        family: Family::Transport,
+        measure: Measure::Bandwidth,
+        mechanism: T::NAME,
+        summary: T::SUMMARY,
+        reach: Reach::Both,
+        extra_axes: T::EXTRA_AXES,
+        private_ipc: T::PRIVATE_IPC,
+        limits: T::limits,
+        open: |cell| Ok(Box::new(bandwidth::Bandwidth::<T>::open(cell)?)),
+    }
+}
+
+/// Every measure of every transport.
+pub const DRIVERS: &[Driver] = &[
+    bandwidth::<pipe::Pipe>(),
+    bandwidth::<posix_queue::PosixQueue>(),
+    bandwidth::<sysv_queue::SysvQueue>(),
+    bandwidth::<tcp::Tcp>(),
+    bandwidth::<unix_stream::UnixStream>(),
+    bandwidth::<unix_seqpacket::UnixSeqpacket>(),
+];

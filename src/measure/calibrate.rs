@@ -1,0 +1,83 @@
+//! How many operations make a batch of the wanted length.
+
+/// A batch never has more operations than this, however short they seem.
+const MOST_OPS: u64 = 1 << 40;
+/// Batches of the chosen size are tried this often before one is taken as it is.
+const CORRECTIONS: usize = 3;
+
+/// Finds the operations a worker that take about `target_ns`: 1, 2, 4, ... until a quarter of the
+/// target is reached, then scaled; a batch of that size is then tried, and corrected where contention
+/// sets in only in longer batches. Never under `least`. `run` does that many operations and returns
+/// the elapsed nanoseconds.
+///
+/// # Errors
+/// The first error of `run`.
+pub fn calibrate<E>(
+    target_ns: u64,
+    least: u64,
+    mut run: impl FnMut(u64) -> Result<u64, E>,
+) -> Result<u64, E> {
+    let mut ops = 1;
+    let mut elapsed = run(ops)?;
+    while elapsed < target_ns / 4 && ops < MOST_OPS {
+        ops *= 2;
+        elapsed = run(ops)?;
+    }
+    for _ in 0..CORRECTIONS {
+        ops = scaled(ops, target_ns, elapsed).max(least);
+        elapsed = run(ops)?;
+        let near = elapsed >= target_ns / 3 * 2 && elapsed <= target_ns / 2 * 3;
+        if near || ops == least && elapsed > target_ns {
+            break;
+        }
+    }
+    Ok(ops)
+}
+
+fn scaled(ops: u64, target_ns: u64, elapsed_ns: u64) -> u64 {
+    let wanted = ops as u128 * target_ns as u128 / elapsed_ns.max(1) as u128;
+    u64::try_from(wanted).unwrap_or(MOST_OPS).clamp(1, MOST_OPS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn calibrated(target_ns: u64, least: u64, cost: impl Fn(u64) -> u64) -> u64 {
+        calibrate(target_ns, least, |ops| Ok::<_, Infallible>(cost(ops))).unwrap()
+    }
+
+    #[test]
+    fn a_batch_of_even_operations_takes_the_target() {
+        for op_ns in [1, 7, 1000, 300_000] {
+            let ops = calibrated(5_000_000, 1, |ops| ops * op_ns + 30_000);
+            let elapsed = ops * op_ns + 30_000;
+            assert!((4_500_000..=5_600_000).contains(&elapsed), "{op_ns} ns: {elapsed}");
+        }
+    }
+
+    #[test]
+    fn an_operation_longer_than_the_target_is_done_once() {
+        assert_eq!(calibrated(5_000_000, 1, |ops| ops * 80_000_000), 1);
+    }
+
+    #[test]
+    fn the_least_is_kept() {
+        assert_eq!(calibrated(5_000_000, 70_000, |ops| ops * 1000), 70_000);
+    }
+
+    #[test]
+    fn contention_that_sets_in_late_is_corrected() {
+        // Below 10,000 operations one worker is done before the other starts.
+        let cost = |ops: u64| if ops < 10_000 { ops * 600 } else { ops * 6000 };
+        let ops = calibrated(20_000_000, 1, cost);
+        assert!((13_000_000..=30_000_000).contains(&cost(ops)), "{ops}");
+    }
+
+    #[test]
+    fn an_error_ends_it() {
+        let result = calibrate(1000, 1, |ops| if ops < 4 { Ok(1) } else { Err(ops) });
+        assert_eq!(result, Err(4));
+    }
+}

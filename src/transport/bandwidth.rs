@@ -1,0 +1,321 @@
+//! Bandwidth: one worker writes, the other asks for a number of messages, reads them all and is timed.
+//!
+//! The reader's clock starts just before it asks, with the channel empty, and stops when it has the
+//! last byte, with the channel empty again: nothing is credited for filling it.
+
+use super::pattern::{self, Follower};
+use super::{End, Transport};
+use crate::cell::Cell;
+use crate::sys::memory::PageBuffer;
+use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
+use nix::fcntl::OFlag;
+use nix::unistd::{pipe2, read, write};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes before the text, so that the text is page-aligned with any headroom in front.
+const PAGE: usize = 4096;
+/// A batch moves this many channel capacities at least, so that filling the channel is not the result ...
+const CAPACITIES_A_BATCH: u64 = 100;
+/// ... or this many bytes where that is less (a TCP send buffer holds 4 MB): with the channel empty at
+/// both ends of the clock there is no credit to dilute, only the start of the pipeline.
+const ENOUGH_BYTES_A_BATCH: u64 = 64 << 20;
+/// The untimed pass moves this many channel capacities at least.
+const CAPACITIES_OF_PROOF: u64 = 4;
+/// A channel that takes more than this without a reader is not bounded as a channel should be.
+const MOST_CAPACITY_BYTES: u64 = 1 << 30;
+
+const WRITER: usize = 0;
+const READER: usize = 1;
+
+/// What a channel takes before a writer waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Capacity {
+    bytes: u64,
+    messages: u64,
+}
+
+/// The bandwidth of a transport.
+pub struct Bandwidth<T: Transport> {
+    message_bytes: usize,
+    capacity: Capacity,
+    effective: Effective,
+    ends: [Mutex<Option<T::End>>; 2],
+    /// The control channel on which the reader asks for messages.
+    request: [OwnedFd; 2],
+}
+
+impl<T: Transport> Bandwidth<T> {
+    /// Opens the channel, and measures on another one how much it takes before a writer waits.
+    ///
+    /// # Errors
+    /// The system call that failed.
+    pub fn open(cell: &Cell) -> io::Result<Bandwidth<T>> {
+        let message_bytes = cell.message_bytes();
+        let capacity = capacity(T::pair(cell)?, message_bytes)?;
+        let [writer, reader] = T::pair(cell)?;
+        let mut effective = writer.settings()?;
+        effective.insert("capacity_bytes".into(), capacity.bytes.into());
+        effective.insert("messages_that_fit".into(), capacity.messages.into());
+        let (asked, ask) = pipe2(OFlag::O_CLOEXEC)?;
+        Ok(Bandwidth {
+            message_bytes,
+            capacity,
+            effective,
+            ends: [Mutex::new(Some(writer)), Mutex::new(Some(reader))],
+            request: [asked, ask],
+        })
+    }
+
+    fn proof_messages(&self) -> u64 {
+        (CAPACITIES_OF_PROOF * self.capacity.bytes)
+            .div_ceil(self.message_bytes as u64)
+            .max(CAPACITIES_OF_PROOF)
+    }
+
+    fn writer(&self, end: T::End) -> io::Result<Writer<'_, T::End>> {
+        let buffer = Text::touched::<T::End>(self.message_bytes)?;
+        let proof_messages = self.proof_messages();
+        Ok(Writer { end, buffer, number: 0, proof_messages, asked: &self.request[0] })
+    }
+
+    fn reader(&self, end: T::End) -> io::Result<Reader<'_, T::End>> {
+        Ok(Reader {
+            end,
+            buffer: Text::touched::<T::End>(self.message_bytes)?,
+            wanted: Text::touched::<T::End>(self.message_bytes)?,
+            keeps_boundaries: T::KEEPS_BOUNDARIES,
+            follower: Follower::new(self.message_bytes),
+            proof_messages: self.proof_messages(),
+            ask: &self.request[1],
+        })
+    }
+}
+
+/// Sends until the channel is full, with nobody receiving.
+fn capacity<E: End>(ends: [E; 2], message_bytes: usize) -> io::Result<Capacity> {
+    let [mut sender, _kept_open] = ends;
+    let mut text = Text::touched::<E>(message_bytes)?;
+    sender.set_nonblocking(true)?;
+    let mut bytes = 0;
+    while bytes < MOST_CAPACITY_BYTES {
+        match sender.send(text.framed()) {
+            Ok(taken) => bytes += taken as u64,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                return Ok(Capacity { bytes, messages: bytes / message_bytes as u64 });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other(format!("the channel took {bytes} bytes and was still not full")))
+}
+
+/// A page-aligned message with the headroom of its end in front.
+struct Text {
+    buffer: PageBuffer,
+    headroom: usize,
+}
+
+impl Text {
+    fn touched<E: End>(message_bytes: usize) -> io::Result<Text> {
+        let headroom = E::HEADROOM.min(PAGE);
+        Ok(Text { buffer: PageBuffer::touched(PAGE + message_bytes)?, headroom })
+    }
+
+    /// Headroom and text.
+    #[inline]
+    fn framed(&mut self) -> &mut [u8] {
+        &mut self.buffer[PAGE - self.headroom..]
+    }
+
+    /// Headroom and the text from `done` to `until`. For streams, which have no headroom, or all of it.
+    #[inline]
+    fn part(&mut self, done: usize, until: usize) -> &mut [u8] {
+        &mut self.buffer[PAGE - self.headroom + done..PAGE + until]
+    }
+
+    #[inline]
+    fn text(&mut self) -> &mut [u8] {
+        &mut self.buffer[PAGE..]
+    }
+}
+
+struct Writer<'a, E> {
+    end: E,
+    buffer: Text,
+    number: u64,
+    proof_messages: u64,
+    asked: &'a OwnedFd,
+}
+
+impl<E: End> Writer<'_, E> {
+    /// Waits until the reader asks; both know the count.
+    fn await_request(&self, messages: u64) -> io::Result<()> {
+        let mut request = [0; 8];
+        let got = read(self.asked, &mut request)?;
+        let asked = u64::from_le_bytes(request);
+        if got == request.len() && asked == messages {
+            return Ok(());
+        }
+        Err(mismatch(format!("the reader asked for {asked} messages ({got} bytes), not for {messages}")))
+    }
+
+    /// Sends the whole message and returns the system calls that took.
+    #[inline]
+    fn send(&mut self) -> io::Result<u64> {
+        let message_bytes = self.buffer.text().len();
+        let (mut sent, mut calls) = (0, 0);
+        while sent < message_bytes {
+            sent += self.end.send(self.buffer.part(sent, message_bytes))?;
+            calls += 1;
+        }
+        Ok(calls)
+    }
+}
+
+impl<E: End> Body for Writer<'_, E> {
+    fn run(&mut self, ops: u64) -> io::Result<Tally> {
+        self.await_request(ops)?;
+        let mut calls = 0;
+        for _ in 0..ops {
+            pattern::number(self.buffer.text(), self.number);
+            self.number += 1;
+            calls += self.send()?;
+        }
+        Ok(Tally { bytes: ops * self.buffer.text().len() as u64, calls })
+    }
+
+    fn prove(&mut self) -> io::Result<Proof> {
+        self.await_request(self.proof_messages)?;
+        let mut crc = crc32fast::Hasher::new();
+        let mut bytes = 0;
+        for number in 0..self.proof_messages {
+            pattern::fill(self.buffer.text(), number);
+            crc.update(self.buffer.text());
+            self.send()?;
+            bytes += self.buffer.text().len() as u64;
+        }
+        Ok(Proof { bytes, crc32: crc.finalize() })
+    }
+}
+
+struct Reader<'a, E> {
+    end: E,
+    buffer: Text,
+    wanted: Text,
+    keeps_boundaries: bool,
+    follower: Follower,
+    proof_messages: u64,
+    ask: &'a OwnedFd,
+}
+
+impl<E: End> Reader<'_, E> {
+    fn request(&self, messages: u64) -> io::Result<()> {
+        if write(self.ask, &messages.to_le_bytes())? == 8 {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::WriteZero.into())
+        }
+    }
+
+    /// One receive into the text from `done`, never past a message.
+    #[inline]
+    fn receive(&mut self, done: usize, until: usize) -> io::Result<usize> {
+        let got = self.end.receive(self.buffer.part(done, until))?;
+        if got == 0 {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the channel ended before the last byte",
+            ));
+        }
+        if self.keeps_boundaries && got != until {
+            return Err(mismatch(format!("a message of {got} bytes came, not of {until}")));
+        }
+        Ok(got)
+    }
+}
+
+impl<E: End> Body for Reader<'_, E> {
+    fn run(&mut self, ops: u64) -> io::Result<Tally> {
+        self.request(ops)?;
+        let message_bytes = self.buffer.text().len();
+        let bytes = ops * message_bytes as u64;
+        let (mut left, mut calls) = (bytes, 0);
+        while left > 0 {
+            let until = message_bytes.min(usize::try_from(left).unwrap_or(message_bytes));
+            let got = self.receive(0, until)?;
+            self.follower.follow(&self.buffer.text()[..got])?;
+            left -= got as u64;
+            calls += 1;
+        }
+        Ok(Tally { bytes, calls })
+    }
+
+    fn prove(&mut self) -> io::Result<Proof> {
+        self.request(self.proof_messages)?;
+        let message_bytes = self.buffer.text().len();
+        let mut crc = crc32fast::Hasher::new();
+        let mut bytes = 0;
+        for number in 0..self.proof_messages {
+            let mut done = 0;
+            while done < message_bytes {
+                done += self.receive(done, message_bytes)?;
+            }
+            pattern::fill(self.wanted.text(), number);
+            if self.buffer.text() != self.wanted.text() {
+                return Err(mismatch(format!("message {number} of the untimed pass came altered")));
+            }
+            crc.update(self.buffer.text());
+            bytes += message_bytes as u64;
+        }
+        Ok(Proof { bytes, crc32: crc.finalize() })
+    }
+}
+
+impl<T: Transport> Workload for Bandwidth<T> {
+    fn workers(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn enter(&self, worker: usize) -> io::Result<Box<dyn Body + '_>> {
+        let mut slot = self.ends[worker].lock().unwrap_or_else(PoisonError::into_inner);
+        let end = slot.take().ok_or_else(|| io::Error::other("this end was entered before"))?;
+        Ok(if worker == WRITER { Box::new(self.writer(end)?) } else { Box::new(self.reader(end)?) })
+    }
+
+    fn timed(&self, worker: usize) -> bool {
+        worker == READER
+    }
+
+    fn least_ops(&self) -> u64 {
+        let bytes = (CAPACITIES_A_BATCH * self.capacity.bytes).min(ENOUGH_BYTES_A_BATCH);
+        bytes.div_ceil(self.message_bytes as u64).max(1)
+    }
+
+    fn verify(&self, batch: &Batch) -> io::Result<()> {
+        let expected = batch.ops * self.message_bytes as u64;
+        match batch.tallies.iter().find(|tally| tally.bytes != expected) {
+            Some(tally) => Err(mismatch(format!("{} bytes were moved, not {expected}", tally.bytes))),
+            None => Ok(()),
+        }
+    }
+
+    fn verify_proof(&self, proofs: &[Proof]) -> io::Result<()> {
+        let expected = self.proof_messages() * self.message_bytes as u64;
+        let [writer, reader] = proofs else {
+            return Err(mismatch(format!("{} workers proved, not 2", proofs.len())));
+        };
+        if writer == reader && reader.bytes == expected {
+            return Ok(());
+        }
+        Err(mismatch(format!(
+            "the untimed pass should move {expected} bytes; written {} with CRC-32 {:08x}, read {} with {:08x}",
+            writer.bytes, writer.crc32, reader.bytes, reader.crc32
+        )))
+    }
+
+    fn effective(&self) -> Effective {
+        self.effective.clone()
+    }
+}

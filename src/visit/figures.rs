@@ -1,0 +1,40 @@
+//! The numbers of a visit: floor, typ and cpu.
+
+use super::session::Figures;
+use crate::measure::stats::median;
+use crate::record::{Measured, Sample};
+use crate::workload::Effective;
+
+/// The flag of a visit whose samples left 0.25 to 4 times the length they were calibrated to.
+const N_DRIFT: &str = "n_drift";
+
+/// Reduces the samples of a visit. The samples stay with it.
+pub fn measured(figures: Figures, effective: Effective) -> Measured {
+    let ops = figures.ops as f64;
+    let elapsed: Vec<f64> = figures.samples.iter().map(|sample| sample.elapsed_ns as f64 / ops).collect();
+    let cpu: Vec<f64> = figures.samples.iter().map(|sample| cpu_ns(sample) as f64 / ops).collect();
+    Measured {
+        ops: figures.ops,
+        calibrated: figures.calibrated,
+        lead: figures.lead,
+        floor_ns: elapsed.iter().copied().fold(f64::INFINITY, f64::min),
+        typ_ns: median(&elapsed).unwrap_or(f64::INFINITY),
+        cpu_ns: median(&cpu).unwrap_or(f64::INFINITY),
+        oversubscribed: figures.oversubscribed,
+        flags: flags(&figures),
+        effective,
+        proofs: if figures.proofs.iter().all(|proof| proof.bytes == 0) { Vec::new() } else { figures.proofs },
+        samples: figures.samples,
+    }
+}
+
+fn cpu_ns(sample: &Sample) -> u64 {
+    sample.workers.iter().map(|worker| worker.cpu_ns).sum()
+}
+
+fn flags(figures: &Figures) -> Vec<String> {
+    let target = figures.target_ns;
+    let within = |sample: &Sample| (target / 4..=target * 4).contains(&sample.elapsed_ns);
+    let drifted = target > 0 && !figures.samples.iter().all(within);
+    if drifted { vec![N_DRIFT.to_owned()] } else { Vec::new() }
+}

@@ -1,0 +1,77 @@
+//! One visit: a fresh process opens one cell, warms up, takes a few samples, proves them and ends.
+//!
+//! The process has one thread until its workers start, so it may enter a namespace, pin itself and
+//! fork. It names no mechanism.
+
+mod control;
+mod figures;
+mod isolation;
+mod placement;
+mod refusal;
+mod session;
+mod spawn;
+mod worker;
+
+use crate::catalog::{Catalog, Driver};
+use crate::cell::{Axis, Cell};
+use crate::measure::clock::Deadline;
+use crate::record::{Measured, Outcome, Request};
+use crate::sys::process;
+use refusal::Refusal;
+use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The hidden subcommand `cell`: reads a [`Request`] from standard input and prints an [`Outcome`] as one
+/// JSON line. Ends the process with 0 whenever that line was written.
+pub fn main(catalog: &Catalog) -> ! {
+    std::panic::set_hook(Box::new(|_| {}));
+    let result = catch_unwind(AssertUnwindSafe(|| request().and_then(|request| perform(catalog, &request))));
+    let outcome = match result {
+        Ok(Ok(measured)) => Outcome::Measured(Box::new(measured)),
+        Ok(Err(refusal)) => refusal.outcome(),
+        Err(panic) => Refusal::failed("visit", worker::panic_text(panic.as_ref())).outcome(),
+    };
+    deliver(&outcome)
+}
+
+fn request() -> Result<Request, Refusal> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|error| Refusal::failed("start", error))?;
+    serde_json::from_str(&text)
+        .map_err(|error| Refusal::failed("start", format!("the request is not one: {error}")))
+}
+
+/// Prints the outcome and ends the process, and with it threads that hang.
+fn deliver(outcome: &Outcome) -> ! {
+    let written = serde_json::to_string(outcome)
+        .map_err(std::io::Error::from)
+        .and_then(|line| writeln!(std::io::stdout(), "{line}"));
+    process::exit_now(if written.is_ok() { 0 } else { 1 })
+}
+
+fn perform(catalog: &Catalog, request: &Request) -> Result<Measured, Refusal> {
+    let deadline = Deadline::after_ms(request.deadline_ms);
+    let cell = &request.cell;
+    let driver = driver(catalog, cell)?;
+    let workers = cell.count(Axis::Workers);
+    if let Some(reason) = driver.reach.refuses(cell.word(Axis::Spawn), workers) {
+        return Err(Refusal::unavailable(reason, "choose another value of spawn"));
+    }
+    let mut effective = isolation::enter(driver, cell)?;
+    let parent = request.runner.map_or_else(nix::unistd::getppid, nix::unistd::Pid::from_raw);
+    process::die_with(parent).map_err(|error| Refusal::failed("start", error))?;
+    let workload = (driver.open)(cell).map_err(|error| Refusal::failed("open", error))?;
+    let placement = placement::place(cell.word(Axis::Placement), workload.workers())?;
+    effective.extend(workload.effective());
+    effective.insert("cpus".into(), placement.cpus().into());
+    let figures = spawn::with_workers(workload.as_ref(), &placement, cell.word(Axis::Spawn), |controls| {
+        session::run(workload.as_ref(), &placement, controls, request, deadline)
+    })?;
+    Ok(figures::measured(figures, effective))
+}
+
+fn driver(catalog: &Catalog, cell: &Cell) -> Result<&'static Driver, Refusal> {
+    cell.measure()
+        .and_then(|measure| catalog.find(measure, cell.mechanism()))
+        .ok_or_else(|| Refusal::failed("start", format!("no driver measures the cell \"{cell}\"")))
+}

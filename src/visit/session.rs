@@ -1,0 +1,194 @@
+//! The coordinator's part: readiness, proof, calibration, warm-up, samples. It sleeps while a batch runs.
+
+use super::control::{Answer, Control, Order, collect};
+use super::placement::Placement;
+use super::refusal::Refusal;
+use crate::measure::calibrate::calibrate;
+use crate::measure::clock::Deadline;
+use crate::record::{Lead, Request, Sample, Sampling, WorkerSample};
+use crate::workload::{Batch, Proof, Tally, Workload};
+
+/// What a session gives to [`super::figures`].
+pub struct Figures {
+    /// Operations a worker in each sample.
+    pub ops: u64,
+    /// Whether the session chose `ops`.
+    pub calibrated: bool,
+    /// Which number leads.
+    pub lead: Lead,
+    /// More workers than CPUs, and they wait for each other.
+    pub oversubscribed: bool,
+    /// Length that a sample was meant to have; 0 where the least batch is longer.
+    pub target_ns: u64,
+    /// The untimed pass.
+    pub proofs: Vec<Proof>,
+    /// The samples.
+    pub samples: Vec<Sample>,
+}
+
+/// Fewest samples of a visit whose batches are long because the channel is large.
+const FEWEST_SAMPLES: u64 = 3;
+
+struct Session<'a> {
+    workload: &'a dyn Workload,
+    placement: &'a Placement,
+    controls: &'a [Control],
+    deadline: Deadline,
+    total_ops: u64,
+}
+
+/// Runs the whole visit over the control channels.
+///
+/// # Errors
+/// The first worker that failed, died, or whose work does not verify; `deadline` when time is up.
+pub fn run(
+    workload: &dyn Workload,
+    placement: &Placement,
+    controls: &[Control],
+    request: &Request,
+    deadline: Deadline,
+) -> Result<Figures, Refusal> {
+    let mut session = Session { workload, placement, controls, deadline, total_ops: 0 };
+    let contended = workload.contended();
+    let cpus = placement.cpus().len();
+    let oversubscribed = contended && workload.workers() > cpus;
+    let additive = !contended && (cpus == 1 || workload.workers() == 1);
+    let effort = &request.effort;
+    let sampling = match (oversubscribed, additive) {
+        (true, _) => effort.oversubscribed,
+        (_, true) => effort.additive,
+        _ => effort.interacting,
+    };
+    let least = if effort.fill_channels { workload.least_ops() } else { 1 };
+
+    session.await_ready()?;
+    let proofs = session.prove()?;
+    let ops = match request.ops {
+        Some(ops) => ops,
+        None => calibrate(sampling.target_ns, least, |ops| session.elapsed(ops, "warm-up"))?,
+    };
+    let batch_ns = session.warm_up(ops, effort.warm_up_ns)?;
+    let samples = (0..samples(sampling, batch_ns))
+        .map(|_| session.batch(ops, "sample"))
+        .collect::<Result<Vec<_>, Refusal>>()?;
+    session.order(&Order::Leave, "leave")?;
+    Ok(Figures {
+        ops,
+        calibrated: request.ops.is_none(),
+        lead: if additive { Lead::Floor } else { Lead::Typ },
+        oversubscribed,
+        target_ns: if ops == least { 0 } else { sampling.target_ns },
+        proofs,
+        samples,
+    })
+}
+
+/// Fewer samples where a batch must be longer than the target, so that the visit stays as long.
+fn samples(sampling: Sampling, batch_ns: u64) -> u64 {
+    let planned = u64::from(sampling.samples);
+    if batch_ns <= sampling.target_ns * 2 {
+        return planned;
+    }
+    (planned * sampling.target_ns / batch_ns).clamp(FEWEST_SAMPLES.min(planned), planned)
+}
+
+impl Session<'_> {
+    fn order(&self, order: &Order, phase: &'static str) -> Result<(), Refusal> {
+        for (worker, control) in self.controls.iter().enumerate() {
+            // A worker that failed has closed its end but its last words are still there to be read.
+            if let Err(error) = control.send(order)
+                && *order == Order::Leave
+            {
+                return Err(Refusal::failed(phase, format!("worker {worker}: {error}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn collect(&self, phase: &'static str) -> Result<Vec<Answer>, Refusal> {
+        let timed = (0..self.controls.len()).find(|worker| self.workload.timed(*worker)).unwrap_or(0);
+        collect(self.controls, timed, self.deadline, phase)
+    }
+
+    fn await_ready(&self) -> Result<(), Refusal> {
+        let answers = self.collect("enter")?;
+        expect(answers, "enter", |answer| (answer == Answer::Ready).then_some(())).map(drop)
+    }
+
+    fn prove(&self) -> Result<Vec<Proof>, Refusal> {
+        self.order(&Order::Prove, "prove")?;
+        let proofs = expect(self.collect("prove")?, "prove", |answer| match answer {
+            Answer::Proved(proof) => Some(proof),
+            _ => None,
+        })?;
+        self.workload.verify_proof(&proofs).map_err(|error| Refusal::failed("prove", error))?;
+        Ok(proofs)
+    }
+
+    /// One batch, verified.
+    fn batch(&mut self, ops: u64, phase: &'static str) -> Result<Sample, Refusal> {
+        self.order(&Order::Run(ops), phase)?;
+        let workers = expect(self.collect(phase)?, phase, |answer| match answer {
+            Answer::Done(sample) => Some(sample),
+            _ => None,
+        })?;
+        self.total_ops += ops;
+        let tallies: Vec<Tally> = workers.iter().map(|worker| worker.tally).collect();
+        let batch = Batch { ops, total_ops: self.total_ops, tallies: &tallies };
+        self.workload.verify(&batch).map_err(|error| Refusal::failed(phase, error))?;
+        self.check_cpus(&workers, phase)?;
+        Ok(Sample { elapsed_ns: self.elapsed_of(&workers), workers })
+    }
+
+    fn elapsed(&mut self, ops: u64, phase: &'static str) -> Result<u64, Refusal> {
+        self.batch(ops, phase).map(|sample| sample.elapsed_ns)
+    }
+
+    /// Latest end less earliest begin over the timed workers; at least 1, so that it can divide.
+    fn elapsed_of(&self, workers: &[WorkerSample]) -> u64 {
+        let timed = || workers.iter().enumerate().filter(|(w, _)| self.workload.timed(*w)).map(|(_, s)| s);
+        let begin = timed().map(|sample| sample.begin_ns).min().unwrap_or(0);
+        let end = timed().map(|sample| sample.end_ns).max().unwrap_or(0);
+        end.saturating_sub(begin).max(1)
+    }
+
+    fn check_cpus(&self, workers: &[WorkerSample], phase: &'static str) -> Result<(), Refusal> {
+        for (index, worker) in workers.iter().enumerate() {
+            if let Some(cpu) = self.placement.of(index)
+                && worker.cpu != cpu
+            {
+                let text = format!("worker {index} was pinned to CPU {cpu} and ended on CPU {}", worker.cpu);
+                return Err(Refusal::failed(phase, text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs batches for `least_ns`, one at least; returns the time that the last one took.
+    fn warm_up(&mut self, ops: u64, least_ns: u64) -> Result<u64, Refusal> {
+        let (mut spent, mut last) = (0, 0);
+        while spent <= least_ns + last {
+            last = self.elapsed(ops, "warm-up")?;
+            spent += last;
+            if least_ns == 0 {
+                break;
+            }
+        }
+        Ok(last)
+    }
+}
+
+fn expect<T>(
+    answers: Vec<Answer>,
+    phase: &'static str,
+    wanted: impl Fn(Answer) -> Option<T>,
+) -> Result<Vec<T>, Refusal> {
+    answers
+        .into_iter()
+        .enumerate()
+        .map(|(worker, answer)| {
+            let said = format!("worker {worker} answered out of turn: {answer:?}");
+            wanted(answer).ok_or_else(|| Refusal::failed(phase, said))
+        })
+        .collect()
+}

@@ -1,0 +1,72 @@
+//! The worker: it is placed, enters the workload, and does what it is told between two clock readings.
+
+use super::control::{Answer, Control, Order};
+use super::placement;
+use crate::measure::clock::{monotonic_ns, thread_cpu_ns};
+use crate::record::WorkerSample;
+use crate::workload::{Body, Workload};
+use nix::sched::sched_getcpu;
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use std::any::Any;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Serves the coordinator until it says leave or is gone. Returns whether all went well.
+pub fn serve(control: &Control, workload: &dyn Workload, worker: usize, cpu: Option<usize>) -> bool {
+    let served = catch_unwind(AssertUnwindSafe(|| {
+        if let Some(cpu) = cpu {
+            placement::pin(cpu)?;
+        }
+        obey(control, workload.enter(worker)?.as_mut())
+    }));
+    let answer = match served {
+        Ok(Ok(())) => return true,
+        Ok(Err(error)) => Answer::failed(&error),
+        Err(panic) => Answer::failed(&panic_text(panic.as_ref())),
+    };
+    // The coordinator may be gone: then there is nobody to tell, and this worker ends.
+    let _ = control.send(&answer);
+    false
+}
+
+fn obey(control: &Control, body: &mut dyn Body) -> io::Result<()> {
+    control.send(&Answer::Ready)?;
+    while let Some(order) = control.receive()? {
+        match order {
+            Order::Run(ops) => control.send(&Answer::Done(batch(body, ops)?))?,
+            Order::Prove => control.send(&Answer::Proved(body.prove()?))?,
+            Order::Leave => break,
+        }
+    }
+    Ok(())
+}
+
+/// One batch. The clock is read last before it and first after it.
+fn batch(body: &mut dyn Body, ops: u64) -> io::Result<WorkerSample> {
+    let before = getrusage(UsageWho::RUSAGE_THREAD)?;
+    let cpu_before = thread_cpu_ns();
+    let begin_ns = monotonic_ns();
+    let tally = body.run(ops)?;
+    let end_ns = monotonic_ns();
+    let cpu_ns = thread_cpu_ns() - cpu_before;
+    let after = getrusage(UsageWho::RUSAGE_THREAD)?;
+    let switches = |count: fn(&Usage) -> i64| (count(&after) - count(&before)) as u64;
+    Ok(WorkerSample {
+        begin_ns,
+        end_ns,
+        cpu_ns,
+        voluntary_switches: switches(Usage::voluntary_context_switches),
+        involuntary_switches: switches(Usage::involuntary_context_switches),
+        cpu: sched_getcpu()?,
+        tally,
+    })
+}
+
+/// What a panic said.
+pub fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let said = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("a bug in ipcmatrix: panicked: {}", said.unwrap_or_else(|| "no text".into()))
+}
