@@ -121,6 +121,11 @@ impl Catalog {
         Catalog { drivers }
     }
 
+    /// A catalog of these drivers alone.
+    pub fn of(drivers: &'static [Driver]) -> Catalog {
+        Catalog { drivers: drivers.iter().collect() }
+    }
+
     /// This catalog with more drivers.
     pub fn with(mut self, more: &'static [Driver]) -> Catalog {
         self.drivers.extend(more);

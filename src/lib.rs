@@ -4,12 +4,14 @@
 
 pub mod catalog;
 pub mod cell;
+pub mod cli;
 pub mod environment;
 pub mod lock;
 pub mod matrix;
 pub mod measure;
 pub mod record;
 pub mod report;
+pub mod runner;
 pub mod sys;
 pub mod transport;
 pub mod visit;

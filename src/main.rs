@@ -1,5 +1,7 @@
 //! The program.
 
-fn main() {
-    ipcmatrix::visit::main(&ipcmatrix::catalog::Catalog::shipped())
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ipcmatrix::cli::main(&ipcmatrix::catalog::Catalog::shipped())
 }

@@ -15,9 +15,12 @@ mod worker;
 use crate::catalog::{Catalog, Driver};
 use crate::cell::{Axis, Cell};
 use crate::measure::clock::Deadline;
-use crate::record::{Measured, Outcome, Request};
+use crate::record::{Measured, Outcome, Request, Unavailable};
 use crate::sys::process;
+use crate::workload::Effective;
 use refusal::Refusal;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -25,7 +28,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// JSON line. Ends the process with 0 whenever that line was written.
 pub fn main(catalog: &Catalog) -> ! {
     std::panic::set_hook(Box::new(|_| {}));
-    let result = catch_unwind(AssertUnwindSafe(|| request().and_then(|request| perform(catalog, &request))));
+    let result = catch_unwind(AssertUnwindSafe(|| request().and_then(|request: Request| perform(catalog, &request))));
     let outcome = match result {
         Ok(Ok(measured)) => Outcome::Measured(Box::new(measured)),
         Ok(Err(refusal)) => refusal.outcome(),
@@ -34,16 +37,40 @@ pub fn main(catalog: &Catalog) -> ! {
     deliver(&outcome)
 }
 
-fn request() -> Result<Request, Refusal> {
+/// The hidden subcommand `probe`: reads cells from standard input and prints, for each, why the machine
+/// refuses it, or null. Opens and measures nothing.
+pub fn probe(catalog: &Catalog) -> ! {
+    match request::<Vec<Cell>>() {
+        Ok(cells) => {
+            let refused: Vec<Option<Unavailable>> = cells.iter().map(|cell| refused(catalog, cell)).collect();
+            deliver(&refused)
+        }
+        Err(refusal) => deliver(&refusal.outcome()),
+    }
+}
+
+fn refused(catalog: &Catalog, cell: &Cell) -> Option<Unavailable> {
+    /// Transports have no axis for it: they always have two.
+    const WORKERS: u64 = 2;
+    let workers = cell.get(Axis::Workers).map_or(WORKERS, |_| cell.count(Axis::Workers));
+    let looked = prepare(catalog, cell)
+        .and_then(|_| placement::place(cell.word(Axis::Placement), workers as usize).map(drop));
+    match looked {
+        Err(Refusal::Unavailable(unavailable)) => Some(unavailable),
+        _ => None,
+    }
+}
+
+fn request<T: DeserializeOwned>() -> Result<T, Refusal> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).map_err(|error| Refusal::failed("start", error))?;
     serde_json::from_str(&text)
         .map_err(|error| Refusal::failed("start", format!("the request is not one: {error}")))
 }
 
-/// Prints the outcome and ends the process, and with it threads that hang.
-fn deliver(outcome: &Outcome) -> ! {
-    let written = serde_json::to_string(outcome)
+/// Prints what came of it and ends the process, and with it threads that hang.
+fn deliver(what: &impl Serialize) -> ! {
+    let written = serde_json::to_string(what)
         .map_err(std::io::Error::from)
         .and_then(|line| writeln!(std::io::stdout(), "{line}"));
     process::exit_now(if written.is_ok() { 0 } else { 1 })
@@ -52,12 +79,7 @@ fn deliver(outcome: &Outcome) -> ! {
 fn perform(catalog: &Catalog, request: &Request) -> Result<Measured, Refusal> {
     let deadline = Deadline::after_ms(request.deadline_ms);
     let cell = &request.cell;
-    let driver = driver(catalog, cell)?;
-    let workers = cell.count(Axis::Workers);
-    if let Some(reason) = driver.reach.refuses(cell.word(Axis::Spawn), workers) {
-        return Err(Refusal::unavailable(reason, "choose another value of spawn"));
-    }
-    let mut effective = isolation::enter(driver, cell)?;
+    let (driver, mut effective) = prepare(catalog, cell)?;
     let parent = request.runner.map_or_else(nix::unistd::getppid, nix::unistd::Pid::from_raw);
     process::die_with(parent).map_err(|error| Refusal::failed("start", error))?;
     let workload = (driver.open)(cell).map_err(|error| Refusal::failed("open", error))?;
@@ -68,6 +90,16 @@ fn perform(catalog: &Catalog, request: &Request) -> Result<Measured, Refusal> {
         session::run(workload.as_ref(), &placement, controls, request, deadline)
     })?;
     Ok(figures::measured(figures, effective))
+}
+
+/// Finds the driver, and sees to it that the machine allows the cell.
+fn prepare(catalog: &Catalog, cell: &Cell) -> Result<(&'static Driver, Effective), Refusal> {
+    let driver = driver(catalog, cell)?;
+    if let Some(reason) = driver.reach.refuses(cell.word(Axis::Spawn), cell.count(Axis::Workers)) {
+        return Err(Refusal::unavailable(reason, "choose another value of spawn"));
+    }
+    let effective = isolation::enter(driver, cell)?;
+    Ok((driver, effective))
 }
 
 fn driver(catalog: &Catalog, cell: &Cell) -> Result<&'static Driver, Refusal> {

@@ -1,0 +1,29 @@
+# Two commands do everything: `make report` runs the main job, `make test` passes the tests.
+# They need a Rust toolchain, a C linker and make.
+
+CARGO ?= cargo
+
+.PHONY: report test check yardstick clean
+
+# Builds, runs the default matrix, prints its tables and writes a folder under reports/.
+report:
+	$(CARGO) build --release --locked
+	target/release/ipcmatrix run appendix
+
+# Every test. What the machine cannot do is shown as ignored.
+test:
+	$(CARGO) test --locked
+
+# What must hold before a commit: format, lints, tests, documentation.
+check:
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(MAKE) test
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
+
+# Our cells against plain C programs, in alternation. A benchmark, not a test; needs a C compiler.
+yardstick:
+	$(CARGO) bench --locked --bench yardstick
+
+clean:
+	$(CARGO) clean

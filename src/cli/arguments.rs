@@ -1,0 +1,218 @@
+//! What may be typed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Measures every way two programs on one Unix machine can talk or wait for each other.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ipcmatrix run                          the tables of Stevens' Appendix A, in three minutes
+  ipcmatrix run --quick locks            lock primitives by thread count, in one minute
+  ipcmatrix run my-matrix.toml -o out    a matrix of your own
+  ipcmatrix plan appendix                what would be run, what this machine refuses, and why
+  ipcmatrix list mechanisms              what there is
+  ipcmatrix report reports/2026-01-31-intel-xeon-2cpu --format md
+
+Exit codes: 0 all well, 1 the tool or a cell failed, 2 usage or an invalid file,
+130 and 143 a signal came and what was there was saved.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a matrix, print its tables and write a report folder
+    Run(Run),
+    /// Show the cells of a matrix, which of them this machine refuses, and the expected time; runs nothing
+    Plan(Plan),
+    /// Show what there is: matrices, mechanisms or axes
+    List(List),
+    /// Print the tables of a run that was made before
+    Report(Report),
+    /// One visit of one cell: a request on standard input, an outcome on standard output
+    #[command(hide = true)]
+    Cell,
+    /// Which cells the machine refuses: cells on standard input, reasons on standard output
+    #[command(hide = true)]
+    Probe,
+}
+
+/// Which cells.
+#[derive(Args, Debug, Clone)]
+pub struct Selection {
+    /// Files, or names from `ipcmatrix list matrices`
+    #[arg(value_name = "MATRIX", default_value = "appendix")]
+    pub matrices: Vec<String>,
+    /// Keep the cells that match, e.g. 'mechanism:pipe message_bytes:(4K OR 64K) -workers:1'; several must all match
+    #[arg(short, long, value_name = "FILTER", allow_hyphen_values = true)]
+    pub filter: Vec<String>,
+    /// Other values on an axis, e.g. message_bytes=1K,64K
+    #[arg(short, long, value_name = "AXIS=V,V")]
+    pub axis: Vec<String>,
+}
+
+/// How much is measured.
+#[derive(Args, Debug, Clone)]
+pub struct Amount {
+    /// Six short visits a cell, one minute
+    #[arg(long, conflicts_with = "test")]
+    pub quick: bool,
+    /// Time for sampling, e.g. 90s or 6m [default: the matrix's, else 3m; with --quick 1m]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    pub budget: Option<Duration>,
+    /// Half-width of the 95 % interval at which a cell is done, e.g. 3%
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
+    pub precision: f64,
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  ipcmatrix run                                    the default matrix, appendix
+  ipcmatrix run bandwidth -f 'mechanism:(pipe OR unix_stream) placement:same_cpu'
+  ipcmatrix run locks -a workers=1,2,4 --budget 5m --precision 2%
+  ipcmatrix run smoke --test                       everything once, to see that it works";
+
+#[derive(Args, Debug)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct Run {
+    #[command(flatten)]
+    pub selection: Selection,
+    #[command(flatten)]
+    pub amount: Amount,
+    /// Make every cell do a little work once, verify it, and show no figure
+    #[arg(long)]
+    pub test: bool,
+    /// Seed of the order of visits [default: a fresh one, recorded in the journal]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Folder of the report, which must not hold a run yet [default: reports/DATE-MACHINE]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Leave out what names this host or its user (kernel command line, paths)
+    #[arg(long)]
+    pub anonymous: bool,
+    /// Give up on a visit after this time
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_deadline)]
+    pub deadline: Duration,
+    /// No progress and no messages on standard error but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  ipcmatrix plan
+  ipcmatrix plan my-matrix.toml -a message_bytes=1M";
+
+#[derive(Args, Debug)]
+#[command(after_help = PLAN_EXAMPLES)]
+pub struct Plan {
+    #[command(flatten)]
+    pub selection: Selection,
+    #[command(flatten)]
+    pub amount: Amount,
+    /// Name every cell
+    #[arg(long)]
+    pub cells: bool,
+    /// Not for plan; there so that the two commands differ by one word
+    #[arg(long, hide = true)]
+    pub test: bool,
+}
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  ipcmatrix list
+  ipcmatrix list axes";
+
+#[derive(Args, Debug)]
+#[command(after_help = LIST_EXAMPLES)]
+pub struct List {
+    /// What to show [default: all of it]
+    pub what: Option<Listed>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Listed {
+    /// The matrices that are built in
+    Matrices,
+    /// The mechanisms, whom they can serve and what can be asked of them
+    Mechanisms,
+    /// The axes and their values
+    Axes,
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  ipcmatrix report reports/2026-01-31-intel-xeon-2cpu
+  ipcmatrix report out --format csv > samples.csv";
+
+#[derive(Args, Debug)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub struct Report {
+    /// Folders of runs, or their records.jsonl
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
+    /// Shape of the document
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Tables for a terminal
+    Text,
+    /// GitHub Markdown
+    Md,
+    /// One row a sample
+    Csv,
+}
+
+fn parse_budget(text: &str) -> Result<Duration, String> {
+    bounded(text, Duration::from_millis(100), Duration::from_secs(24 * 3600))
+}
+
+fn parse_deadline(text: &str) -> Result<Duration, String> {
+    bounded(text, Duration::from_millis(100), Duration::from_secs(3600))
+}
+
+fn bounded(text: &str, least: Duration, most: Duration) -> Result<Duration, String> {
+    let (low, high) = (humantime::format_duration(least), humantime::format_duration(most));
+    match humantime::parse_duration(text) {
+        Ok(duration) if (least..=most).contains(&duration) => Ok(duration),
+        _ => Err(format!("expected a time from {low} to {high}, such as 500ms, 90s or 6m")),
+    }
+}
+
+fn parse_precision(text: &str) -> Result<f64, String> {
+    let expected = || "expected a percentage above 0 and below 100, such as 3% or 0.5%".to_owned();
+    let number: f64 = text.strip_suffix('%').unwrap_or(text).trim().parse().map_err(|_| expected())?;
+    if number > 0.0 && number < 100.0 { Ok(number / 100.0) } else { Err(expected()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn times_and_percentages_have_bounds() {
+        assert_eq!(parse_budget("6m"), Ok(Duration::from_secs(360)));
+        assert_eq!(parse_precision("0.5%"), Ok(0.005));
+        for bad in ["", "0s", "-1s", "2 fortnights", "99999h"] {
+            assert!(parse_budget(bad).unwrap_err().contains("such as"), "{bad}");
+        }
+        for bad in ["0%", "100%", "-3%", "nan", "inf", "three"] {
+            assert!(parse_precision(bad).unwrap_err().contains("such as"), "{bad}");
+        }
+    }
+}

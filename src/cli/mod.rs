@@ -1,0 +1,78 @@
+//! The command line: what was typed becomes a plan, a run or a document. Errors end here, with an exit code.
+
+mod arguments;
+mod list;
+mod matrices;
+mod output;
+mod plan;
+mod report;
+mod run;
+
+use crate::catalog::Catalog;
+use arguments::{Arguments, Command};
+use clap::Parser;
+use std::io::ErrorKind;
+use std::process::ExitCode;
+
+/// All well.
+const WELL: u8 = 0;
+/// The tool or a cell failed.
+const FAILED: u8 = 1;
+/// Usage, or a file that is not valid.
+const USAGE: u8 = 2;
+
+/// The user's mistake: shown as it is, exit code 2. Any other error is the tool's or the machine's, exit code 1.
+#[derive(Debug)]
+struct Usage(String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// An error of the user.
+fn usage(text: impl Into<String>) -> anyhow::Error {
+    Usage(text.into()).into()
+}
+
+/// The program. Tests pass a catalog with hostile mechanisms in it.
+pub fn main(catalog: &Catalog) -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // A closed pipe is the reader's choice.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE));
+        }
+    };
+    match dispatch(arguments.command, catalog) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) if closed_pipe(&error) => ExitCode::from(WELL),
+        Err(error) => {
+            eprintln!("ipcmatrix: {error:#}");
+            ExitCode::from(if error.is::<Usage>() { USAGE } else { FAILED })
+        }
+    }
+}
+
+fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
+    match command {
+        Command::Run(arguments) => run::run(&arguments, catalog),
+        Command::Plan(arguments) => plan::plan(&arguments, catalog),
+        Command::List(arguments) => list::list(arguments.what, catalog),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::Cell => crate::visit::main(catalog),
+        Command::Probe => crate::visit::probe(catalog),
+    }
+}
+
+/// Whether the error is that nobody reads standard output any more (`| head`).
+fn closed_pipe(error: &anyhow::Error) -> bool {
+    let io = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    };
+    error.is::<output::Stdout>() && error.chain().any(io)
+}

@@ -1,0 +1,24 @@
+//! `report`: the tables of runs that were made before.
+
+use super::arguments::{Format, Report as Arguments};
+use super::{WELL, output, usage};
+use crate::report::{csv, load, markdown, text};
+use anyhow::Result;
+
+/// Prints each run in the format.
+///
+/// # Errors
+/// A run that cannot be read: exit code 2, as it is a file that is not valid.
+pub fn report(arguments: &Arguments) -> Result<u8> {
+    let mut documents = Vec::new();
+    for path in &arguments.runs {
+        let run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
+        documents.push(match arguments.format {
+            Format::Text => text::text(&run)?,
+            Format::Md => markdown::markdown(&run)?,
+            Format::Csv => csv::csv(&run),
+        });
+    }
+    output::print(&documents.join("\n"))?;
+    Ok(WELL)
+}

@@ -1,0 +1,168 @@
+//! `run`: a matrix becomes a journal, tables, and a report folder.
+
+use super::arguments::Run as Arguments;
+use super::{FAILED, WELL, matrices, output};
+use crate::catalog::Catalog;
+use crate::environment::Environment;
+use crate::matrix::Matrix;
+use crate::measure::clock::{Clock, Monotonic, utc_now};
+use crate::record::{Effort, Header};
+use crate::report::cells::{Slot, slots};
+use crate::report::load::{JOURNAL, Run};
+use crate::report::{markdown, text};
+use crate::runner::journal::Journal;
+use crate::runner::process::Processes;
+use crate::runner::signals::Signals;
+use crate::runner::{self, Ran, Settings, progress, schedule};
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a matrix without a budget of its own gets.
+const DEFAULT_BUDGET: Duration = Duration::from_secs(180);
+/// What `--quick` gets.
+pub const QUICK_BUDGET: Duration = Duration::from_secs(60);
+/// A day: `--test` ends by itself after one round.
+const NO_BUDGET: Duration = Duration::from_secs(24 * 3600);
+/// Rounds for everybody before a cell may be done.
+const FULL_ROUNDS: usize = 12;
+const QUICK_FULL_ROUNDS: usize = 6;
+
+/// Runs the matrix and returns the exit code.
+///
+/// # Errors
+/// The user's mistakes before anything is run; else what keeps the run from starting.
+pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
+    let matrix = matrices::select(&arguments.selection, catalog)?;
+    let mut environment = Environment::read(Path::new("/"));
+    if arguments.anonymous {
+        environment.leave_out_names();
+    }
+    let header = header(arguments, &matrix);
+    let folder = folder(arguments, &header, &environment)?;
+    let mut journal = open(folder.as_deref(), &header, &environment)?;
+    let signals = Signals::watch().context("cannot watch for signals")?;
+    if !arguments.quiet {
+        announce(&header, folder.as_deref());
+    }
+    let ran = runner::run(
+        &header,
+        settings(arguments),
+        &mut Processes::new(&signals),
+        &Monotonic,
+        &mut journal,
+        progress::choose(arguments.quiet).as_mut(),
+    );
+    publish(header, ran, folder.as_deref(), arguments.quiet)
+}
+
+fn settings(arguments: &Arguments) -> Settings {
+    let (effort, full_rounds, most_rounds) = match (arguments.test, arguments.amount.quick) {
+        (true, _) => (Effort::TEST, 1, 1),
+        (_, true) => (Effort::QUICK, QUICK_FULL_ROUNDS, usize::MAX),
+        _ => (Effort::DEFAULT, FULL_ROUNDS, usize::MAX),
+    };
+    let deadline_ms = arguments.deadline.as_millis() as u64;
+    Settings { effort, full_rounds, most_rounds, deadline_ms }
+}
+
+/// Time for sampling: what was typed, else what the effort or the matrix says.
+pub fn budget(typed: Option<Duration>, quick: bool, matrix: &Matrix) -> Duration {
+    let usual = if quick { QUICK_BUDGET } else { matrix.budget.unwrap_or(DEFAULT_BUDGET) };
+    typed.unwrap_or(usual)
+}
+
+fn header(arguments: &Arguments, matrix: &Matrix) -> Header {
+    let budget = match arguments.test {
+        true => NO_BUDGET,
+        false => budget(arguments.amount.budget, arguments.amount.quick, matrix),
+    };
+    let effort = match (arguments.test, arguments.amount.quick) {
+        (true, _) => "test",
+        (_, true) => "quick",
+        _ => "default",
+    };
+    let identity = serde_json::to_vec(&(&matrix.tables, &matrix.cells)).unwrap_or_default();
+    let mixed_in = Monotonic.now_ns() ^ u64::from(std::process::id()).rotate_left(32);
+    Header {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        matrices: arguments.selection.matrices.clone(),
+        matrix_crc32: format!("{:08x}", crc32fast::hash(&identity)),
+        command: command(arguments.anonymous),
+        effort: effort.to_owned(),
+        seed: arguments.seed.unwrap_or_else(|| schedule::fresh_seed(mixed_in)),
+        budget_s: budget.as_secs_f64(),
+        precision: arguments.amount.precision,
+        started: utc_now(),
+        tables: matrix.tables.clone(),
+        cells: matrix.cells.clone(),
+    }
+}
+
+/// The command line as a reader would type it again; where nobody may be named, paths lose their folders.
+fn command(anonymous: bool) -> Vec<String> {
+    let shown = |word: String| match Path::new(&word).file_name() {
+        Some(name) if anonymous && word.contains('/') => name.to_string_lossy().into_owned(),
+        _ => word,
+    };
+    let words = std::env::args_os().skip(1).map(|word| shown(word.to_string_lossy().into_owned()));
+    std::iter::once("ipcmatrix".to_owned()).chain(words).collect()
+}
+
+/// The folder of the report; a test that was not told where leaves none.
+fn folder(arguments: &Arguments, header: &Header, environment: &Environment) -> Result<Option<PathBuf>> {
+    if arguments.test && arguments.output.is_none() {
+        return Ok(None);
+    }
+    let date = header.started.split('T').next().unwrap_or_default();
+    output::run_folder(arguments.output.as_deref(), date, &environment.machine_slug()).map(Some)
+}
+
+fn open(folder: Option<&Path>, header: &Header, environment: &Environment) -> Result<Journal> {
+    let Some(folder) = folder else { return Ok(Journal::nowhere()) };
+    let refused = |error: anyhow::Error| {
+        super::usage(format!("{error:#}: nothing was run; name a folder that can be written with -o"))
+    };
+    output::write(&folder.join("environment.json"), &environment.to_json()?).map_err(refused)?;
+    let path = folder.join(JOURNAL);
+    Journal::create(&path, header)
+        .with_context(|| format!("cannot write {}", path.display()))
+        .map_err(refused)
+}
+
+fn announce(header: &Header, folder: Option<&Path>) {
+    let available = header.cells.iter().filter(|cell| cell.unavailable.is_none()).count();
+    let time = match folder {
+        Some(folder) => format!("up to {:.0} s, into {}", header.budget_s, folder.display()),
+        None => "each once".to_owned(),
+    };
+    eprintln!("{}: {available} of {} cells, {time}", header.matrices.join(" "), header.cells.len());
+}
+
+/// Prints the tables and completes the folder; whatever fails there, what was measured is shown first.
+fn publish(header: Header, ran: Ran, folder: Option<&Path>, quiet: bool) -> Result<u8> {
+    let run = Run { header, visits: ran.visits, end: Some(ran.end), torn_line: false };
+    let printed = text::text(&run).and_then(|text| output::print(&text));
+    let mut failed = slots(&run).iter().any(|slot| matches!(slot, Slot::Failed(_)));
+    if let Some(error) = ran.journal_error {
+        failed = true;
+        eprintln!("ipcmatrix: the journal could not be written any more: {error}; the tables above hold all visits made");
+    }
+    if let Some(folder) = folder {
+        let readme = folder.join("README.md");
+        match markdown::markdown(&run).and_then(|text| output::write(&readme, &text)) {
+            Ok(()) if quiet => {}
+            Ok(()) => eprintln!("report: {}", readme.display()),
+            Err(error) => {
+                failed = true;
+                eprintln!("ipcmatrix: {error:#}");
+            }
+        }
+    }
+    printed?;
+    Ok(match ran.caught {
+        Some(caught) => caught.exit_code(),
+        None if failed => FAILED,
+        None => WELL,
+    })
+}

@@ -1,0 +1,14 @@
+//! The matrices that the program carries, so that an installed binary needs no file.
+
+/// Name and text of every matrix that the program carries.
+pub const SHIPPED: &[(&str, &str)] = &[
+    ("appendix", include_str!("../../matrices/appendix.toml")),
+    ("bandwidth", include_str!("../../matrices/bandwidth.toml")),
+    ("locks", include_str!("../../matrices/locks.toml")),
+    ("smoke", include_str!("../../matrices/smoke.toml")),
+];
+
+/// The text of a shipped matrix.
+pub fn shipped(name: &str) -> Option<&'static str> {
+    SHIPPED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}

@@ -1,0 +1,170 @@
+//! Tidy CSV (RFC 4180, lines ended by a line feed): one row a sample, and one for each visit or cell
+//! that has none. Words are kept to one line, controls shown as in the other formats.
+
+use super::cells::{Slot, shown_value, slots, unit};
+use super::escape::line;
+use super::load::Run;
+use crate::cell::{AXES, Cell, Measure};
+use crate::record::{Lead, Measured, Outcome, Sample, Unavailable, Visit, WorkerSample};
+
+/// The columns after the axes.
+///
+/// `cell_outcome` says whether the cell counts; `outcome` is that of the visit. `ops` are operations
+/// a worker, `cpu_ns` and the context switches sums over the workers; `value` is the sample in `unit`.
+const COLUMNS: &[&str] = &[
+    "cell_outcome",
+    "round",
+    "position",
+    "outcome",
+    "lead",
+    "sample",
+    "ops",
+    "elapsed_ns",
+    "cpu_ns",
+    "voluntary_switches",
+    "involuntary_switches",
+    "value",
+    "unit",
+    "oversubscribed",
+    "flags",
+    "phase",
+    "reason",
+    "remedy",
+];
+
+/// The samples of a run: visits in the order of the journal, then the cells without a visit.
+pub fn csv(run: &Run) -> String {
+    let slots = slots(run);
+    let mut table = Table::new();
+    let mut visited = vec![false; slots.len()];
+    for visit in &run.visits {
+        visited[visit.cell_index] = true;
+        table.push_visit(visit, slots[visit.cell_index].word());
+    }
+    let cells = run.header.cells.iter().zip(&slots).zip(visited);
+    for ((planned, slot), _) in cells.filter(|(_, visited)| !visited) {
+        table.push_unvisited(&planned.cell, slot);
+    }
+    table.text
+}
+
+/// Fields of one row by the name of the column.
+type Fields = Vec<(&'static str, String)>;
+
+struct Table {
+    text: String,
+}
+
+impl Table {
+    fn new() -> Table {
+        let mut table = Table { text: String::new() };
+        let head = AXES.iter().map(|spec| spec.name).chain(COLUMNS.iter().copied());
+        table.push_row(head.map(String::from));
+        table
+    }
+
+    fn push_row(&mut self, fields: impl Iterator<Item = String>) {
+        let fields: Vec<String> = fields.map(|field| quoted(&line(&field))).collect();
+        self.text += &fields.join(",");
+        self.text.push('\n');
+    }
+
+    /// A row from the cell and the columns that it has; the others are empty.
+    fn push(&mut self, cell: &Cell, fields: &Fields) {
+        let axes = AXES.iter().map(|spec| cell.get(spec.axis).map(ToString::to_string).unwrap_or_default());
+        let column = |name: &&str| fields.iter().find(|(own, _)| own == name);
+        let rest =
+            COLUMNS.iter().map(|name| column(name).map(|(_, field)| field.clone()).unwrap_or_default());
+        self.push_row(axes.chain(rest));
+    }
+
+    fn push_visit(&mut self, visit: &Visit, cell_outcome: &str) {
+        let mut fields = vec![
+            ("cell_outcome", cell_outcome.to_string()),
+            ("round", visit.round.to_string()),
+            ("position", visit.position.to_string()),
+        ];
+        match &visit.outcome {
+            Outcome::Measured(measured) => {
+                for (index, sample) in measured.samples.iter().enumerate() {
+                    let of_sample = sample_fields(&visit.cell, measured, index + 1, sample);
+                    self.push(&visit.cell, &[fields.clone(), of_sample].concat());
+                }
+            }
+            Outcome::Unavailable(why) => {
+                fields.extend(unavailable_fields(why));
+                self.push(&visit.cell, &fields);
+            }
+            Outcome::Failed { phase, error } => {
+                fields.extend([
+                    ("outcome", "failed".into()),
+                    ("phase", phase.clone()),
+                    ("reason", error.clone()),
+                ]);
+                self.push(&visit.cell, &fields);
+            }
+        }
+    }
+
+    fn push_unvisited(&mut self, cell: &Cell, slot: &Slot) {
+        let mut fields = vec![("cell_outcome", slot.word().to_string())];
+        if let Slot::Unavailable(why) = slot {
+            fields.extend(unavailable_fields(why));
+        }
+        self.push(cell, &fields);
+    }
+}
+
+fn unavailable_fields(why: &Unavailable) -> Fields {
+    vec![("outcome", "unavailable".into()), ("reason", why.reason.clone()), ("remedy", why.remedy.clone())]
+}
+
+fn sample_fields(cell: &Cell, measured: &Measured, number: usize, sample: &Sample) -> Fields {
+    let sum = |part: fn(&WorkerSample) -> u64| {
+        let parts = sample.workers.iter().map(|worker| u128::from(part(worker)));
+        parts.sum::<u128>().to_string()
+    };
+    let value = shown_value(cell, sample.elapsed_ns as f64 / measured.ops as f64);
+    vec![
+        ("outcome", "measured".into()),
+        ("lead", if measured.lead == Lead::Floor { "floor" } else { "typ" }.into()),
+        ("sample", number.to_string()),
+        ("ops", measured.ops.to_string()),
+        ("elapsed_ns", sample.elapsed_ns.to_string()),
+        ("cpu_ns", sum(|worker| worker.cpu_ns)),
+        ("voluntary_switches", sum(|worker| worker.voluntary_switches)),
+        ("involuntary_switches", sum(|worker| worker.involuntary_switches)),
+        ("value", if value.is_finite() { value.to_string() } else { String::new() }),
+        ("unit", cell.measure().map(csv_unit).unwrap_or_default()),
+        ("oversubscribed", measured.oversubscribed.to_string()),
+        ("flags", measured.flags.join(" ")),
+    ]
+}
+
+/// The unit as tables name it, without thousands commas.
+fn csv_unit(measure: Measure) -> String {
+    unit(measure).replace(',', "")
+}
+
+/// A field, in quotes where it has a comma, a quote or a line end.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn fields_that_would_break_a_row_are_quoted() {
+        assert_eq!(quoted("plain words; |"), "plain words; |");
+        assert_eq!(quoted("a,b"), "\"a,b\"");
+        assert_eq!(quoted("say \"no\""), "\"say \"\"no\"\"\"");
+        assert_eq!(quoted("two\nlines"), "\"two\nlines\"");
+        assert_eq!(quoted("\r"), "\"\r\"");
+    }
+}

@@ -1,0 +1,402 @@
+//! The report in words, for every format: title, facts of the run, tables, notes and footnotes.
+//!
+//! Nothing here is escaped yet: that is the business of each format.
+
+use super::cells::{Failure, Figure, SHOWN_INCREMENTS, Slot, slots, unit};
+use super::digits::{counted, superscript, thousands, uncertainty, value};
+use super::escape::command;
+use super::load::Run;
+use super::projection::{Coordinate, Grid, Projection, project};
+use crate::cell::{Axis, Measure, Value};
+use crate::measure::stats::{Grade, LEAST_VISITS};
+use crate::record::Visit;
+use anyhow::Result;
+
+/// A report.
+pub struct Document {
+    /// Its heading.
+    pub title: String,
+    /// What was run and what came of it: label and text.
+    pub facts: Vec<(&'static str, String)>,
+    /// How to read the tables.
+    pub reading: Vec<String>,
+    /// The tables.
+    pub sheets: Vec<Sheet>,
+}
+
+/// A table of the matrix: its grids, then what stands below them.
+pub struct Sheet {
+    /// Its heading, with the unit.
+    pub heading: String,
+    /// What holds for the whole table.
+    pub captions: Vec<String>,
+    /// One panel for each combination of split values.
+    pub panels: Vec<Panel>,
+    /// The notes of the matrix.
+    pub notes: Vec<String>,
+    /// Footnotes, numbered from 1.
+    pub footnotes: Vec<String>,
+}
+
+/// A grid, ready to be printed.
+pub struct Panel {
+    /// The split values; empty without a split.
+    pub heading: String,
+    /// Headings: the row's axis, then the columns.
+    pub head: Vec<String>,
+    /// Heading of the row and its places.
+    pub rows: Vec<(String, Vec<Place>)>,
+}
+
+/// One place of a grid.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The number with its uncertainty, or a word.
+    pub text: String,
+    /// Numbers of its footnotes.
+    pub marks: Vec<usize>,
+    /// Whether it is the best of its row beyond doubt.
+    pub best: bool,
+}
+
+impl Place {
+    /// The footnote marks, `¹,²`.
+    pub fn marks(&self) -> String {
+        self.marks.iter().map(|mark| superscript(*mark)).collect::<Vec<_>>().join(",")
+    }
+}
+
+/// The report of a run.
+///
+/// # Errors
+/// Those of [`project`].
+pub fn document(run: &Run) -> Result<Document> {
+    let sheets = project(run)?.iter().map(sheet).collect();
+    Ok(Document { title: title(run), facts: facts(run), reading: reading(), sheets })
+}
+
+fn title(run: &Run) -> String {
+    format!("ipcmatrix: {}", run.header.matrices.join(", "))
+}
+
+/// How to read the tables.
+fn reading() -> Vec<String> {
+    vec![
+        format!(
+            "± is the 95 % interval of the median over visits: its larger side, rounded up. Under {LEAST_VISITS} \
+             visits there is none. Each number has the digits that its interval supports."
+        ),
+        "A visit is one fresh process and counts as one number: its fastest sample where interference can only \
+         add time, its median sample elsewhere."
+            .into(),
+    ]
+}
+
+fn facts(run: &Run) -> Vec<(&'static str, String)> {
+    let header = &run.header;
+    let slots = slots(run);
+    vec![
+        ("command", command(&header.command)),
+        ("begun", header.started.clone()),
+        ("version", header.version.clone()),
+        ("effort", header.effort.clone()),
+        ("seed", header.seed.to_string()),
+        ("cells", cells_fact(&slots)),
+        ("precision", precision_fact(&slots, header.precision)),
+        ("visits", visits_fact(run)),
+        ("ended", ended_fact(run)),
+    ]
+}
+
+fn cells_fact(slots: &[Slot]) -> String {
+    let count = |word: &str| slots.iter().filter(|slot| slot.word() == word).count();
+    let mut text = format!(
+        "{}: {} measured, {} unavailable, {} failed",
+        slots.len(),
+        count("measured"),
+        count("unavailable"),
+        count("failed")
+    );
+    if count("not_visited") > 0 {
+        text += &format!(", {} not visited", count("not_visited"));
+    }
+    text
+}
+
+/// How many measured cells reached the precision, by nanoseconds an operation as the runner decides,
+/// and how many have each grade.
+fn precision_fact(slots: &[Slot], precision: f64) -> String {
+    if slots.contains(&Slot::Works) {
+        return "no figure is shown: a test only sees that every cell works".into();
+    }
+    let figures: Vec<&Figure> = slots.iter().filter_map(Slot::figure).collect();
+    let ratio = |figure: &&&Figure| figure.ns.half_width_ratio().is_some_and(|ratio| ratio <= precision);
+    let reached = figures.iter().filter(ratio).count();
+    let graded = |grade: Option<Grade>| figures.iter().filter(|figure| figure.ns.grade() == grade).count();
+    let grades: Vec<String> =
+        Grade::ALL.iter().map(|grade| format!("{grade} {}", graded(Some(*grade)))).collect();
+    format!(
+        "±{}% reached by {reached} of {}; grades {}, without interval {}",
+        (precision * 1e6).round() / 1e4,
+        counted(figures.len(), "measured cell"),
+        grades.join(", "),
+        graded(None)
+    )
+}
+
+fn visits_fact(run: &Run) -> String {
+    let visits = run.visits.len();
+    let last_end = |visit: &Visit| visit.begin_ns.saturating_add(visit.duration_ns);
+    let seconds = match &run.end {
+        Some(end) => end.elapsed_s,
+        None => run.visits.iter().map(last_end).max().unwrap_or(0) as f64 / 1e9,
+    };
+    format!("{visits} in {seconds:.1} s")
+}
+
+fn ended_fact(run: &Run) -> String {
+    let reason = run.end.as_ref().map(|end| end.reason.as_str());
+    let text = match reason {
+        Some("done") => "done: every measured cell reached the precision".into(),
+        Some("budget") => "the time budget was spent".into(),
+        Some("rounds") => "every round was made".into(),
+        Some(reason @ ("interrupted" | "terminated")) => format!("partial: {reason} by a signal"),
+        Some(other) => other.into(),
+        None => "partial: the journal has no end, so the run was killed or still goes on".to_string(),
+    };
+    if run.torn_line { format!("{text}; its last line was cut off and is dropped") } else { text }
+}
+
+fn sheet(projection: &Projection) -> Sheet {
+    let table = projection.table;
+    let mut footnotes = Footnotes::default();
+    let panels = projection.grids.iter().map(|grid| panel(projection, grid, &mut footnotes)).collect();
+    Sheet {
+        heading: format!("{} {} ({})", table.id, table.title, unit(table.measure)),
+        captions: captions(projection),
+        panels,
+        notes: table.notes.clone(),
+        footnotes: footnotes.texts,
+    }
+}
+
+/// What holds for the whole table: the unit, axes of one value, a scale.
+fn captions(projection: &Projection) -> Vec<String> {
+    let mut captions = Vec::new();
+    if projection.table.measure == Measure::Bandwidth {
+        captions.push("MB/s = 10^6 bytes a second.".to_string());
+    }
+    captions.extend(scaled(projection));
+    let constant = |(axis, value, everywhere): &(Axis, Value, bool)| {
+        let where_it_applies = if *everywhere { "" } else { " where it applies" };
+        format!("{}{where_it_applies}", split_value(*axis, &Some(value.clone())))
+    };
+    let constants: Vec<String> = projection.constants.iter().map(constant).collect();
+    if !constants.is_empty() {
+        captions.push(format!("All cells: {}.", constants.join("; ")));
+    }
+    captions
+}
+
+/// That increments were measured on other counts than the one shown.
+fn scaled(projection: &Projection) -> Option<String> {
+    if projection.table.measure != Measure::Increment {
+        return None;
+    }
+    let slots = projection.grids.iter().flat_map(|grid| grid.slots.iter().flatten());
+    let figures: Vec<&Figure> = slots.filter_map(Slot::figure).collect();
+    let least = figures.iter().map(|figure| figure.least_ops).min()?;
+    let most = figures.iter().map(|figure| figure.most_ops).max()?;
+    if (least, most) == (SHOWN_INCREMENTS, SHOWN_INCREMENTS) {
+        return None;
+    }
+    let batches = if most <= SHOWN_INCREMENTS { "shorter batches" } else { "other batches" };
+    let (least, most, shown) = (thousands(least), thousands(most), thousands(SHOWN_INCREMENTS));
+    Some(format!("Scaled: measured on {batches} ({least} to {most} increments a worker), shown for {shown}."))
+}
+
+fn panel(projection: &Projection, grid: &Grid, footnotes: &mut Footnotes) -> Panel {
+    let table = projection.table;
+    let higher_wins = table.measure == Measure::Bandwidth && table.column == Axis::Mechanism;
+    let mut rows = Vec::new();
+    for (heading, slots) in grid.rows.iter().zip(&grid.slots) {
+        let best = if higher_wins { winner(slots) } else { None };
+        let place = |(column, slot)| Place { best: best == Some(column), ..place(slot, footnotes) };
+        rows.push((coordinate(heading), slots.iter().enumerate().map(place).collect()));
+    }
+    let heading =
+        grid.split.iter().map(|(axis, value)| split_value(*axis, value)).collect::<Vec<_>>().join("; ");
+    let head = std::iter::once(table.row.to_string()).chain(grid.columns.iter().map(coordinate)).collect();
+    Panel { heading, head, rows }
+}
+
+/// The column with the highest figure, if its interval lies above that of every other figure of the
+/// row. A row of one figure has no winner.
+fn winner(slots: &[Slot]) -> Option<usize> {
+    let figures: Vec<(usize, &Figure)> =
+        slots.iter().enumerate().filter_map(|(column, slot)| Some((column, slot.figure()?))).collect();
+    let (column, best) =
+        figures.iter().max_by(|one, other| one.1.shown.value.total_cmp(&other.1.shown.value))?;
+    let low = best.shown.interval?.low;
+    let below = |figure: &Figure| figure.shown.interval.is_some_and(|interval| interval.high < low);
+    let beats_all = figures.iter().filter(|other| other.0 != *column).all(|other| below(other.1));
+    (figures.len() > 1 && beats_all).then_some(*column)
+}
+
+fn coordinate(value: &Coordinate) -> String {
+    value.as_ref().map_or_else(|| "-".into(), Value::to_string)
+}
+
+/// `placement same_cpu (all workers on one CPU)`.
+fn split_value(axis: Axis, value: &Coordinate) -> String {
+    let Some(value) = value else {
+        return format!("no {axis}");
+    };
+    let meaning = match (axis, value) {
+        (Axis::Placement, Value::Word(word)) => match word.as_str() {
+            "same_cpu" => " (all workers on one CPU)",
+            "cross_cpu" => " (workers spread over the CPUs)",
+            "free" => " (workers wherever the kernel puts them)",
+            _ => "",
+        },
+        _ => "",
+    };
+    format!("{axis} {value}{meaning}")
+}
+
+/// What a place shows.
+fn place(slot: &Slot, footnotes: &mut Footnotes) -> Place {
+    let (text, notes) = match slot {
+        Slot::Measured(figure) => {
+            let uncertainty = uncertainty(&figure.shown).map(|text| format!(" {text}")).unwrap_or_default();
+            (value(&figure.shown) + &uncertainty, remarks(figure))
+        }
+        Slot::Works => ("works".into(), Vec::new()),
+        Slot::Unavailable(why) => ("n/a".into(), vec![with_remedy(&why.reason, &why.remedy)]),
+        Slot::Failed(failure) => ("failed".into(), vec![failed(failure)]),
+        Slot::NotVisited => {
+            ("not visited".into(), vec!["the run ended before this cell was visited".to_string()])
+        }
+        Slot::Absent => ("-".into(), Vec::new()),
+    };
+    let marks = notes.into_iter().map(|note| footnotes.number(note)).collect();
+    Place { text, marks, best: false }
+}
+
+fn failed(failure: &Failure) -> String {
+    let Failure { phase, error, failed, visits } = failure;
+    format!(
+        "failed in phase {phase}: {error} ({}); nothing of the cell is used",
+        share(*failed, *visits, "failed")
+    )
+}
+
+/// What a reader should know of a figure.
+fn remarks(figure: &Figure) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if figure.shown.interval.is_none() {
+        remarks.push(format!("fewer than {LEAST_VISITS} visits: no interval, and at most two digits"));
+    }
+    if figure.shown.full_range {
+        remarks.push("visits in a row are too much alike: ± is the full range of the visits".into());
+    }
+    if figure.oversubscribed {
+        remarks.push("more workers than CPUs".into());
+    }
+    remarks.extend(figure.flags.iter().map(|flag| flag_text(flag)));
+    if let Some((refused, why)) = &figure.refused {
+        let all = refused + figure.shown.visits;
+        remarks.push(format!(
+            "{}: {}",
+            share(*refused, all, "unavailable"),
+            with_remedy(&why.reason, &why.remedy)
+        ));
+    }
+    remarks
+}
+
+/// A flag with what it means, where it is a known one.
+fn flag_text(flag: &str) -> String {
+    match flag {
+        "n_drift" => {
+            "n_drift: samples left a quarter to four times the time aimed at; the batch was kept".into()
+        }
+        other => format!("flag {other}"),
+    }
+}
+
+/// Reason and what would help, in one line.
+pub fn with_remedy(reason: &str, remedy: &str) -> String {
+    let reason = reason.trim_end_matches(['.', ' ']);
+    if remedy.is_empty() { reason.into() } else { format!("{reason}; {remedy}") }
+}
+
+/// `2 of 7 visits failed`.
+fn share(part: usize, whole: usize, what: &str) -> String {
+    format!("{part} of {} {what}", counted(whole, "visit"))
+}
+
+/// Footnotes of a table, each text once.
+#[derive(Default)]
+struct Footnotes {
+    texts: Vec<String>,
+}
+
+impl Footnotes {
+    /// The number of a footnote, from 1.
+    fn number(&mut self, text: String) -> usize {
+        if let Some(position) = self.texts.iter().position(|known| *known == text) {
+            return position + 1;
+        }
+        self.texts.push(text);
+        self.texts.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::stats::{Estimate, Interval};
+
+    /// A figure with that interval, or without one where both ends are equal.
+    fn slot(low: f64, value: f64, high: f64) -> Slot {
+        let interval = (low < high).then_some(Interval { low, high });
+        let shown = Estimate { value, interval, visits: 7, effective_visits: 7.0, full_range: false };
+        Slot::Measured(Box::new(Figure {
+            ns: shown,
+            shown,
+            least_ops: 1,
+            most_ops: 1,
+            oversubscribed: false,
+            flags: Default::default(),
+            refused: None,
+        }))
+    }
+
+    #[test]
+    fn a_winner_is_beyond_doubt() {
+        let (ahead, behind, near) = (slot(9.0, 10.0, 11.0), slot(4.0, 5.0, 6.0), slot(8.0, 8.5, 9.0));
+        assert_eq!(winner(&[behind.clone(), Slot::NotVisited, ahead.clone()]), Some(2));
+        assert_eq!(winner(&[ahead.clone(), near]), None, "the intervals touch");
+        let wide = slot(1.0, 3.0, 9.5);
+        assert_eq!(winner(&[ahead.clone(), behind.clone(), wide]), None, "the third overlaps");
+        assert_eq!(winner(&[ahead.clone(), slot(2.0, 2.0, 2.0)]), None, "the other has no interval");
+        assert_eq!(winner(&[slot(20.0, 20.0, 20.0), behind]), None, "the first has no interval");
+        assert_eq!(winner(&[ahead, Slot::Absent]), None, "no rival");
+        assert_eq!(winner(&[]), None);
+    }
+
+    #[test]
+    fn equal_footnotes_share_a_number() {
+        let mut footnotes = Footnotes::default();
+        let numbers = ["one", "two", "one", "three", "two"].map(|text| footnotes.number(text.into()));
+        assert_eq!(numbers, [1, 2, 1, 3, 2]);
+        assert_eq!(footnotes.texts, ["one", "two", "three"]);
+    }
+
+    #[test]
+    fn a_remedy_follows_its_reason() {
+        assert_eq!(with_remedy("too large.", "raise it"), "too large; raise it");
+        assert_eq!(with_remedy("too large.", ""), "too large");
+    }
+}

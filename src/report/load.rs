@@ -1,0 +1,289 @@
+//! Reads a journal back: a header, visits, an end.
+
+use crate::record::{End, Header, Line, SCHEMA, Versioned, Visit};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// The journal's name in the folder of a run.
+pub const JOURNAL: &str = "records.jsonl";
+
+/// A run as its journal tells it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// What was going to be run.
+    pub header: Header,
+    /// The visits in the order in which they were made.
+    pub visits: Vec<Visit>,
+    /// How the run ended; `None` where the journal stops before.
+    pub end: Option<End>,
+    /// Whether a last line was cut off in the middle and dropped.
+    pub torn_line: bool,
+}
+
+/// Reads the journal of a run. `path` is the folder of the run, or the journal itself.
+///
+/// # Errors
+/// What the system refuses, and everything that [`parse_run`] refuses; the path stands in front.
+pub fn read_run(path: &Path) -> Result<Run> {
+    let journal = journal_path(path)?;
+    let bytes = fs::read(&journal).with_context(|| format!("cannot read {}", journal.display()))?;
+    parse_run(&bytes, &journal.display().to_string())
+}
+
+/// The journal that a path given by a user stands for.
+fn journal_path(path: &Path) -> Result<PathBuf> {
+    let about = |path: &Path| {
+        fs::metadata(path).with_context(|| {
+            let path = path.display();
+            format!("cannot read {path}: expected the folder of a run, with {JOURNAL} in it, or a journal")
+        })
+    };
+    let found = about(path)?;
+    let journal = if found.is_dir() { path.join(JOURNAL) } else { path.to_path_buf() };
+    let kind = about(&journal)?.file_type();
+    let path = journal.display();
+    ensure!(
+        kind.is_file() || kind.is_fifo(),
+        "{path} is not a file: name the folder of a run, or its {JOURNAL}"
+    );
+    Ok(journal)
+}
+
+/// Reads a journal from memory; `name` is what errors call it.
+///
+/// A last line that has no newline and does not parse is what a killed run leaves: it is dropped,
+/// and [`Run::torn_line`] says so. Visits may follow an end: the run was resumed.
+///
+/// # Errors
+/// An empty or binary journal, a line that does not parse or is of another version, a header that is
+/// missing or doubled, a cell that the header does not have; with name and line, what was expected
+/// and what to do.
+pub fn parse_run(bytes: &[u8], name: &str) -> Result<Run> {
+    ensure!(!bytes.is_empty(), "{name} is empty: expected a journal that begins with a header; run again");
+    let mut parsed = Parsed::default();
+    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let place = format!("{name}:{}", index + 1);
+        let whole = line.strip_suffix(b"\n");
+        match parse_line(whole.unwrap_or(line)) {
+            Ok(line) => parsed.take(line).with_context(|| place)?,
+            Err(_) if whole.is_none() && parsed.header.is_some() && cut_off(line) => parsed.torn_line = true,
+            Err(error) => return Err(error.context(place)),
+        }
+    }
+    parsed.finish(name)
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Parsed {
+    header: Option<Header>,
+    visits: Vec<Visit>,
+    end: Option<End>,
+    torn_line: bool,
+}
+
+impl Parsed {
+    fn take(&mut self, line: Line) -> Result<()> {
+        match (line, &self.header) {
+            (Line::Header(header), None) => {
+                check_header(&header)?;
+                self.header = Some(*header);
+            }
+            (Line::Header(_), Some(_)) => {
+                bail!(
+                    "a second header: a journal holds one run; put this line and those after it in a file of their own"
+                )
+            }
+            (_, None) => bail!(
+                "expected the header first: the beginning of the journal is missing; name a whole journal"
+            ),
+            (Line::Visit(visit), Some(header)) => {
+                check_visit(&visit, header)?;
+                self.visits.push(*visit);
+                self.end = None;
+            }
+            (Line::End(end), Some(_)) => self.end = Some(end),
+        }
+        Ok(())
+    }
+
+    fn finish(self, name: &str) -> Result<Run> {
+        let header = self.header.ok_or_else(|| anyhow!("{name} has no header: name a whole journal"))?;
+        Ok(Run { header, visits: self.visits, end: self.end, torn_line: self.torn_line })
+    }
+}
+
+/// Whether the text stops before its JSON is complete.
+fn cut_off(line: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err()
+}
+
+/// One line, without its newline.
+fn parse_line(line: &[u8]) -> Result<Line> {
+    let binary = || anyhow!("not text: expected one JSON object a line; is this a journal ({JOURNAL})?");
+    let text = std::str::from_utf8(line).map_err(|_| binary())?;
+    if text.contains('\0') {
+        return Err(binary());
+    }
+    match serde_json::from_str::<Versioned>(text) {
+        Ok(versioned) if versioned.schema == SCHEMA => Ok(versioned.line),
+        Ok(versioned) => Err(wrong_version(&versioned.schema)),
+        Err(error) => Err(explain(text, &error)),
+    }
+}
+
+/// Why a line is not one of ours: another version, no version, or a damaged line.
+fn explain(text: &str, error: &serde_json::Error) -> anyhow::Error {
+    let object = serde_json::from_str::<serde_json::Value>(text);
+    match object.as_ref().map(|object| object.get("schema").and_then(|schema| schema.as_str())) {
+        Ok(Some(schema)) if schema != SCHEMA => wrong_version(schema),
+        Ok(None) => {
+            anyhow!("no schema: expected a line with \"schema\":\"{SCHEMA}\"; is this a journal ({JOURNAL})?")
+        }
+        _ => {
+            let error = error.to_string().replace(" at line 1 column ", " at column ");
+            anyhow!("expected a header, visit or end of {SCHEMA}: {error}; remove the line if it is damaged")
+        }
+    }
+}
+
+fn wrong_version(schema: &str) -> anyhow::Error {
+    anyhow!(
+        "schema {schema:?}: this program reads {SCHEMA:?}; use the version of ipcmatrix that wrote the journal"
+    )
+}
+
+/// Whether every cell that a table names is there.
+fn check_header(header: &Header) -> Result<()> {
+    let cells = header.cells.len();
+    for table in &header.tables {
+        if let Some(index) = table.cells.iter().find(|index| **index >= cells) {
+            bail!(
+                "table {:?} names cell {index}, but the header has {cells} cells: the header is damaged; run again",
+                table.id
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether a visit is one of a cell that the header plans.
+fn check_visit(visit: &Visit, header: &Header) -> Result<()> {
+    let index = visit.cell_index;
+    let planned = header.cells.get(index).ok_or_else(|| {
+        let cells = header.cells.len();
+        anyhow!("cell_index {index}: expected less than {cells}, the cells of the header; remove the line if it is damaged")
+    })?;
+    let (expected, found) = (&planned.cell, &visit.cell);
+    ensure!(
+        expected == found,
+        "cell_index {index} is `{expected}` in the header, but this visit is of `{found}`; the journal mixes two runs"
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUN: &str = include_str!("../../tests/golden/small.jsonl");
+
+    /// The error of a journal, with its chain.
+    fn refused(text: impl AsRef<[u8]>) -> String {
+        format!("{:#}", parse_run(text.as_ref(), "j.jsonl").unwrap_err())
+    }
+
+    fn lines() -> Vec<&'static str> {
+        RUN.lines().collect()
+    }
+
+    #[test]
+    fn a_whole_journal_reads() {
+        let run = parse_run(RUN.as_bytes(), "j.jsonl").unwrap();
+        assert_eq!(run.visits.len(), lines().len() - 2);
+        assert!(run.end.is_some() && !run.torn_line);
+    }
+
+    #[test]
+    fn only_a_last_line_without_newline_may_be_torn() {
+        let (kept, last) = RUN.trim_end().rsplit_once('\n').unwrap();
+        let torn = format!("{kept}\n{}", &last[..last.len() / 2]);
+        let run = parse_run(torn.as_bytes(), "j.jsonl").unwrap();
+        assert!(run.torn_line && run.end.is_none());
+        assert_eq!(run.visits.len(), lines().len() - 2);
+        let mut bytes = kept.as_bytes().to_vec();
+        bytes.extend(b"\n{\"schema\":\"\xff");
+        assert!(parse_run(&bytes, "j.jsonl").unwrap().torn_line, "torn inside a character");
+        let last_line = lines().len();
+        let error = refused(format!("{torn}\n"));
+        assert!(error.starts_with(&format!("j.jsonl:{last_line}: expected a header")), "{error}");
+        let whole = parse_run(RUN.trim_end().as_bytes(), "j.jsonl").unwrap();
+        assert!(whole.end.is_some() && !whole.torn_line, "a last line that parses is used");
+    }
+
+    #[test]
+    fn visits_after_an_end_reopen_the_run() {
+        let resumed = format!("{RUN}{}\n", lines()[1]);
+        let run = parse_run(resumed.as_bytes(), "j.jsonl").unwrap();
+        assert_eq!(run.end, None);
+        assert_eq!(run.visits.len(), lines().len() - 1);
+    }
+
+    #[test]
+    fn what_is_no_journal_is_refused_with_place_and_advice() {
+        assert!(refused("").starts_with("j.jsonl is empty"));
+        assert!(refused(b"\x7fELF\x02\x01\0\0\0\xff\xfe").starts_with("j.jsonl:1: not text"));
+        assert!(refused("{\"schema\":\"x\0\"}\n").starts_with("j.jsonl:1: not text"));
+        assert!(refused("{}\n").starts_with("j.jsonl:1: no schema"));
+        assert!(refused("# Notes\n").starts_with("j.jsonl:1: expected a header"));
+        assert!(
+            refused("{\"schema\":").starts_with("j.jsonl:1: expected a header"),
+            "a torn header is no run"
+        );
+        assert!(refused(format!("{}\n", lines()[1])).starts_with("j.jsonl:1: expected the header first"));
+        let twice = format!("{0}\n{0}\n", lines()[0]);
+        assert!(refused(twice).starts_with("j.jsonl:2: a second header"));
+        assert!(refused(format!("{}\n\n", lines()[0])).starts_with("j.jsonl:2: expected a header"));
+    }
+
+    #[test]
+    fn another_version_is_named() {
+        let newer = RUN.replacen(SCHEMA, "ipcmatrix.record.v2", 1);
+        let error = refused(newer);
+        assert!(
+            error.starts_with("j.jsonl:1: schema \"ipcmatrix.record.v2\": this program reads"),
+            "{error}"
+        );
+        let unknown = format!("{}\n{{\"schema\":\"ipcmatrix.record.v9\",\"kind\":\"dream\"}}\n", lines()[0]);
+        let error = "j.jsonl:2: schema \"ipcmatrix.record.v9\"";
+        assert!(refused(&unknown).starts_with(error));
+        assert!(refused(unknown.trim_end()).starts_with(error), "complete, so not torn");
+    }
+
+    #[test]
+    fn cells_outside_the_header_are_refused() {
+        let far = lines()[1].replacen("\"cell_index\":", "\"cell_index\":90", 1);
+        let error = refused(format!("{}\n{far}\n", lines()[0]));
+        assert!(error.starts_with("j.jsonl:2: cell_index 90"), "{error}");
+        let other = lines()[1].replacen("\"message_bytes\":", "\"message_bytes\":7", 1);
+        let error = refused(format!("{}\n{other}\n", lines()[0]));
+        assert!(error.contains("mixes two runs"), "{error}");
+        let table = lines()[0].replacen("\"cells\":[0,", "\"cells\":[4000,", 1);
+        let error = refused(format!("{table}\n"));
+        assert!(error.contains("names cell 4000"), "{error}");
+    }
+
+    #[test]
+    fn a_path_is_a_folder_or_a_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = format!("{:#}", read_run(folder.path()).unwrap_err());
+        assert!(error.contains("records.jsonl: expected the folder of a run"), "{error}");
+        fs::write(folder.path().join(JOURNAL), RUN).unwrap();
+        let run = read_run(folder.path()).unwrap();
+        assert_eq!(run, read_run(&folder.path().join(JOURNAL)).unwrap());
+        let error = format!("{:#}", read_run(Path::new("/dev/null")).unwrap_err());
+        assert!(error.contains("/dev/null is not a file"), "{error}");
+    }
+}

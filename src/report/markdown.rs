@@ -1,0 +1,75 @@
+//! The report for GitHub: its tables (GitHub Flavored Markdown, 4.10), nothing but text in them.
+
+use super::digits::superscript;
+use super::document::{Document, Panel, Place, Sheet, document};
+use super::escape;
+use super::load::Run;
+use super::text::numeric;
+use anyhow::Result;
+
+/// The report of a run as Markdown, with a newline at the end.
+///
+/// # Errors
+/// Those of [`super::projection::project`].
+pub fn markdown(run: &Run) -> Result<String> {
+    let Document { title, facts, reading, sheets } = document(run)?;
+    let mut lines = vec![format!("# {}", escape::markdown(&title)), String::new()];
+    lines.extend(facts.iter().map(|(label, text)| fact(label, text)));
+    for paragraph in reading {
+        lines.extend([String::new(), escape::markdown(&paragraph)]);
+    }
+    for sheet in &sheets {
+        push_sheet(sheet, &mut lines);
+    }
+    lines.push(String::new());
+    Ok(lines.join("\n"))
+}
+
+fn fact(label: &str, text: &str) -> String {
+    let text = if label == "command" { escape::code(text) } else { escape::markdown(text) };
+    format!("- {label}: {text}")
+}
+
+fn push_sheet(sheet: &Sheet, lines: &mut Vec<String>) {
+    lines.extend([String::new(), format!("## {}", escape::markdown(&sheet.heading))]);
+    if !sheet.captions.is_empty() {
+        let captions = sheet.captions.iter().map(|text| escape::markdown(text)).collect::<Vec<_>>();
+        lines.extend([String::new(), captions.join(" ")]);
+    }
+    for panel in &sheet.panels {
+        if !panel.heading.is_empty() {
+            lines.extend([String::new(), format!("### {}", escape::markdown(&panel.heading))]);
+        }
+        lines.push(String::new());
+        push_grid(panel, lines);
+    }
+    let notes = sheet.notes.iter().map(|note| format!("- {}", escape::markdown(note)));
+    let numbered = sheet.footnotes.iter().enumerate();
+    let footnotes =
+        numbered.map(|(index, text)| format!("- {} {}", superscript(index + 1), escape::markdown(text)));
+    let below: Vec<String> = notes.chain(footnotes).collect();
+    if !below.is_empty() {
+        lines.push(String::new());
+    }
+    lines.extend(below);
+}
+
+fn push_grid(panel: &Panel, lines: &mut Vec<String>) {
+    let first = if numeric(panel) { "---:" } else { ":---" };
+    let rule = std::iter::once(first).chain(std::iter::repeat_n("---:", panel.head.len() - 1));
+    lines.push(row(panel.head.iter().map(|heading| escape::markdown(heading))));
+    lines.push(row(rule.map(String::from)));
+    for (heading, places) in &panel.rows {
+        lines.push(row(std::iter::once(escape::markdown(heading)).chain(places.iter().map(place))));
+    }
+}
+
+fn row(fields: impl Iterator<Item = String>) -> String {
+    format!("| {} |", fields.collect::<Vec<_>>().join(" | "))
+}
+
+/// The marks stand inside the bold: after `%`, a closing `**` is none before a letter or a number.
+fn place(place: &Place) -> String {
+    let bold = if place.best { "**" } else { "" };
+    format!("{bold}{}{}{bold}", place.text, place.marks())
+}

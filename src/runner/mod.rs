@@ -1,0 +1,170 @@
+//! The coordinator of a run: rounds and their order, one process a visit, deadlines, the journal. It
+//! never measures, and it names no mechanism.
+
+pub mod estimate;
+pub mod journal;
+pub mod process;
+pub mod progress;
+pub mod schedule;
+pub mod signals;
+
+use crate::measure::clock::{Clock, utc_now};
+use crate::record::{Effort, End, Header, Outcome, Request, Visit};
+use journal::Journal;
+use progress::Progress;
+use schedule::Schedule;
+use signals::Caught;
+
+/// What a run needs beside its header.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How much a visit measures.
+    pub effort: Effort,
+    /// Rounds that visit every cell, before any is done early.
+    pub full_rounds: usize,
+    /// No more rounds than this.
+    pub most_rounds: usize,
+    /// A visit that takes longer than this is ended.
+    pub deadline_ms: u64,
+}
+
+/// Makes a visit. The program's own starts a process; tests script one.
+pub trait Visitor {
+    /// Makes one visit of one cell.
+    ///
+    /// # Errors
+    /// The signal that came meanwhile; the visit is dropped then.
+    fn visit(&mut self, request: &Request) -> Result<Outcome, Caught>;
+}
+
+/// What a run gave, whatever ended it.
+#[derive(Debug)]
+pub struct Ran {
+    /// Every visit, in order.
+    pub visits: Vec<Visit>,
+    /// How it ended.
+    pub end: End,
+    /// The signal that ended it.
+    pub caught: Option<Caught>,
+    /// Why the journal could not be written any more.
+    pub journal_error: Option<std::io::Error>,
+}
+
+/// Why no more visits are made.
+enum Stop {
+    Reason(&'static str),
+    Signal(Caught),
+    Journal(std::io::Error),
+}
+
+struct Run<'a> {
+    header: &'a Header,
+    settings: Settings,
+    clock: &'a dyn Clock,
+    begin_ns: u64,
+    schedule: Schedule,
+    visits: Vec<Visit>,
+}
+
+/// Runs every available cell of the header until all are precise enough, the budget is spent, or a signal comes.
+pub fn run(
+    header: &Header,
+    settings: Settings,
+    visitor: &mut dyn Visitor,
+    clock: &dyn Clock,
+    journal: &mut Journal,
+    progress: &mut dyn Progress,
+) -> Ran {
+    let schedule = Schedule::new(&header.cells, header.seed, header.precision, settings.full_rounds);
+    let begin_ns = clock.now_ns();
+    let mut run = Run { header, settings, clock, begin_ns, schedule, visits: Vec::new() };
+    let stop = run.rounds(visitor, journal, progress);
+    let (reason, caught, mut journal_error) = match stop {
+        Stop::Reason(reason) => (reason, None, None),
+        Stop::Signal(caught) => (caught.reason(), Some(caught), None),
+        Stop::Journal(error) => ("the journal could not be written", None, Some(error)),
+    };
+    let end = End {
+        reason: reason.into(),
+        elapsed_s: run.elapsed_ns() as f64 / 1e9,
+        visits: run.visits.len() as u32,
+        ended: utc_now(),
+    };
+    if journal_error.is_none() {
+        journal_error = journal.end(&end).err();
+    }
+    progress.done();
+    Ran { visits: run.visits, end, caught, journal_error }
+}
+
+impl Run<'_> {
+    fn elapsed_ns(&self) -> u64 {
+        self.clock.now_ns() - self.begin_ns
+    }
+
+    fn rounds(&mut self, visitor: &mut dyn Visitor, journal: &mut Journal, progress: &mut dyn Progress) -> Stop {
+        for round in 1..=self.settings.most_rounds {
+            let order = self.schedule.next_round();
+            if order.is_empty() {
+                return Stop::Reason("done");
+            }
+            for (place, cell_index) in order.iter().enumerate() {
+                if self.over_budget(*cell_index) {
+                    return Stop::Reason("budget");
+                }
+                progress.visit(&self.standing(round, place, order.len()), &self.header.cells[*cell_index].cell);
+                match self.visit(*cell_index, round, visitor) {
+                    Ok(visit) => {
+                        if let Err(error) = journal.visit(&visit) {
+                            return Stop::Journal(error);
+                        }
+                        self.visits.push(visit);
+                    }
+                    Err(caught) => return Stop::Signal(caught),
+                }
+            }
+            if let Err(error) = journal.sync() {
+                return Stop::Journal(error);
+            }
+        }
+        Stop::Reason("rounds")
+    }
+
+    fn visit(&mut self, cell_index: usize, round: usize, visitor: &mut dyn Visitor) -> Result<Visit, Caught> {
+        let cell = self.header.cells[cell_index].cell.clone();
+        let begin_ns = self.elapsed_ns();
+        let request = Request {
+            ops: self.schedule.ops(cell_index),
+            cell: cell.clone(),
+            effort: self.settings.effort,
+            deadline_ms: self.settings.deadline_ms,
+            runner: Some(std::process::id() as i32),
+        };
+        let outcome = visitor.visit(&request)?;
+        let duration_ns = self.elapsed_ns() - begin_ns;
+        self.schedule.record(cell_index, &outcome, duration_ns);
+        let position = self.visits.len() as u32 + 1;
+        Ok(Visit { cell_index, cell, round: round as u32, position, begin_ns, duration_ns, outcome })
+    }
+
+    /// Whether another visit of that cell would not be over in time.
+    fn over_budget(&self, cell_index: usize) -> bool {
+        let expected_ns = self.schedule.expected_ns(cell_index);
+        (self.elapsed_ns() + expected_ns) as f64 > self.header.budget_s * 1e9
+    }
+
+    fn standing(&self, round: usize, place: usize, of: usize) -> progress::Standing {
+        progress::Standing {
+            round,
+            place,
+            of,
+            done_cells: self.schedule.done_cells(),
+            cells: self.header.cells.len(),
+            elapsed_ns: self.elapsed_ns(),
+            budget_s: self.header.budget_s,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

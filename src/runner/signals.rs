@@ -1,0 +1,83 @@
+//! Signals that end a run: the first drops the running visit and lets what is there be saved, the second ends
+//! the program at once. signal(7).
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::{flag, low_level::pipe};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The signal that ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caught {
+    /// SIGINT, Ctrl-C.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
+}
+
+impl Caught {
+    /// The exit code: 128 and the number of the signal.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Caught::Interrupt => 130,
+            Caught::Terminate => 143,
+        }
+    }
+
+    /// The word in the journal.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Caught::Interrupt => "interrupted",
+            Caught::Terminate => "terminated",
+        }
+    }
+}
+
+/// Watches SIGINT and SIGTERM.
+pub struct Signals {
+    /// Readable once a signal came, so that waiting for a visit ends without a race.
+    woken: UnixStream,
+    interrupt: Arc<AtomicBool>,
+    terminate: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Takes over both signals for the rest of the program.
+    ///
+    /// # Errors
+    /// sigaction(2), socketpair(2).
+    pub fn watch() -> io::Result<Signals> {
+        let (woken, wake) = UnixStream::pair()?;
+        let signals = Signals { woken, interrupt: Arc::default(), terminate: Arc::default() };
+        let each = [
+            (SIGINT, &signals.interrupt, Caught::Interrupt),
+            (SIGTERM, &signals.terminate, Caught::Terminate),
+        ];
+        for (signal, came, caught) in each {
+            // In this order: the second signal finds the flag that the first one set, and ends the program.
+            flag::register_conditional_shutdown(signal, caught.exit_code().into(), Arc::clone(came))?;
+            flag::register(signal, Arc::clone(came))?;
+            pipe::register(signal, wake.try_clone()?)?;
+        }
+        Ok(signals)
+    }
+
+    /// The signal that came, if one did.
+    pub fn caught(&self) -> Option<Caught> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            Some(Caught::Interrupt)
+        } else if self.terminate.load(Ordering::Relaxed) {
+            Some(Caught::Terminate)
+        } else {
+            None
+        }
+    }
+
+    /// A descriptor that is readable once a signal came.
+    pub fn woken(&self) -> impl AsFd + '_ {
+        &self.woken
+    }
+}

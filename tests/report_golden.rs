@@ -1,0 +1,235 @@
+//! The report in every format, against files that were read by eye. `UPDATE_GOLDEN=1` writes them anew.
+
+use ipcmatrix::cell::{Axis, Value};
+use ipcmatrix::record::{Measured, Outcome, Unavailable};
+use ipcmatrix::report::csv::csv;
+use ipcmatrix::report::load::{Run, parse_run};
+use ipcmatrix::report::markdown::markdown;
+use ipcmatrix::report::text::text;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+}
+
+fn journal(name: &str) -> String {
+    fs::read_to_string(golden(&format!("{name}.jsonl"))).unwrap()
+}
+
+fn run(name: &str) -> Run {
+    parse_run(journal(name).as_bytes(), name).unwrap()
+}
+
+/// Compares with the golden file; the first line that differs is named.
+fn same_as(name: &str, found: &str) {
+    let path = golden(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some_and(|value| value == "1") {
+        fs::write(&path, found).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    let differs = expected.lines().zip(found.lines()).position(|(one, other)| one != other);
+    if let Some(index) = differs {
+        let (one, other) = (expected.lines().nth(index), found.lines().nth(index));
+        panic!("{name}:{}: expected\n{one:?}\nfound\n{other:?}", index + 1);
+    }
+    assert!(expected == found, "{name} has another length: {} and {} bytes", expected.len(), found.len());
+}
+
+#[test]
+fn text_is_as_it_was() {
+    same_as("small.txt", &text(&run("small")).unwrap());
+    same_as("hostile.txt", &text(&run("hostile")).unwrap());
+}
+
+#[test]
+fn markdown_is_as_it_was() {
+    same_as("small.md", &markdown(&run("small")).unwrap());
+    same_as("hostile.md", &markdown(&run("hostile")).unwrap());
+}
+
+#[test]
+fn csv_is_as_it_was() {
+    same_as("small.csv", &csv(&run("small")));
+    same_as("hostile.csv", &csv(&run("hostile")));
+}
+
+/// Letters that steer a terminal or the order of letters.
+fn steers(letter: char) -> bool {
+    (letter.is_control() && letter != '\n')
+        || ('\u{202a}'..='\u{202e}').contains(&letter)
+        || letter == '\u{2066}'
+}
+
+/// Bars that GitHub takes for the edge of a field.
+fn bars(line: &str) -> usize {
+    line.replace("\\\\", "").replace("\\|", "").matches('|').count()
+}
+
+#[test]
+fn hostile_words_break_nothing() {
+    let run = run("hostile");
+    let (text, markdown, csv) = (text(&run).unwrap(), markdown(&run).unwrap(), csv(&run));
+    assert_eq!(csv.lines().count(), 7, "a head, three samples, three cells without: {csv}");
+    for document in [&text, &markdown, &csv] {
+        assert!(!document.contains(steers), "{document}");
+        assert!(document.contains("\\u{202e}") && document.contains("\\u{1b}"), "shown, not lost");
+    }
+    assert!(!markdown.contains(['<', '>']), "no HTML");
+    let table: Vec<&str> = markdown.lines().filter(|line| line.starts_with('|')).collect();
+    let widths: Vec<usize> = table.iter().map(|line| bars(line)).collect();
+    assert_eq!(widths, [5, 5, 5, 3, 3, 3], "{table:#?}");
+    let headings: Vec<&str> = markdown.lines().filter(|line| line.starts_with('#')).collect();
+    assert_eq!(headings.len(), 4, "{headings:#?}");
+}
+
+#[test]
+fn a_run_without_an_end_is_partial() {
+    let whole = journal("small");
+    let cut = &whole[..whole.trim_end().rfind('\n').unwrap() + 30];
+    let run = parse_run(cut.as_bytes(), "cut").unwrap();
+    for document in [text(&run).unwrap(), markdown(&run).unwrap()] {
+        assert!(document.contains("partial: the journal has no end"), "{document}");
+        assert!(document.contains("its last line was cut off"), "{document}");
+    }
+    for (reason, word) in [("interrupted", "partial: interrupted"), ("done", "done: every measured cell")] {
+        let ended = whole.replace("\"reason\":\"budget\"", &format!("\"reason\":\"{reason}\""));
+        let document = text(&parse_run(ended.as_bytes(), reason).unwrap()).unwrap();
+        assert!(document.contains(word), "{document}");
+    }
+}
+
+#[test]
+fn nothing_is_averaged() {
+    let mut unsplit = run("small");
+    unsplit.header.tables[0].split.clear();
+    let error = format!("{:#}", text(&unsplit).unwrap_err());
+    assert!(
+        error.starts_with("table \"A.2\": placement has the values same_cpu, cross_cpu and is neither"),
+        "{error}"
+    );
+
+    let mut twice = run("small");
+    twice.header.tables[0].cells.push(0);
+    let error = format!("{:#}", markdown(&twice).unwrap_err());
+    assert!(error.contains("fall on one place"), "{error}");
+
+    let mut mixed = run("small");
+    mixed.header.tables[0].cells.push(12);
+    let error = format!("{:#}", markdown(&mixed).unwrap_err());
+    assert!(error.contains("it shows bandwidth, but has the cell `increment"), "{error}");
+}
+
+#[test]
+fn a_second_split_and_an_axis_that_some_lack_have_their_own_grids() {
+    let mut run = run("small");
+    run.header.tables[0].split.push(Axis::Nodelay);
+    let document = text(&run).unwrap();
+    let headings: Vec<&str> = document.lines().filter(|line| line.starts_with("placement ")).collect();
+    assert_eq!(
+        headings,
+        [
+            "placement same_cpu (all workers on one CPU); no nodelay",
+            "placement same_cpu (all workers on one CPU); nodelay off",
+            "placement cross_cpu (workers spread over the CPUs); no nodelay",
+            "placement cross_cpu (workers spread over the CPUs); nodelay off",
+        ]
+    );
+    let words = document.lines().find(|line| line.contains("message_bytes |")).unwrap();
+    assert!(!words.contains("tcp"), "columns that have no cell are left out: {words}");
+}
+
+#[test]
+fn rows_and_columns_follow_the_order_of_the_matrix() {
+    let mut run = run("small");
+    let table = &mut run.header.tables[0];
+    let sizes = table.axes.iter_mut().find(|(axis, _)| *axis == Axis::MessageBytes).unwrap();
+    assert_eq!(sizes.1, [Value::Count(1024), Value::Count(65536)]);
+    sizes.1.reverse();
+    let document = markdown(&run).unwrap();
+    assert!(document.find("| 65536 |").unwrap() < document.find("| 1024 |").unwrap(), "{document}");
+}
+
+#[test]
+fn increments_at_the_books_count_are_not_called_scaled() {
+    let mut run = run("small");
+    assert!(
+        text(&run).unwrap().contains("Scaled: measured on shorter batches (14,000 to 1,000,000 increments")
+    );
+    run.header.tables[1].cells.truncate(1);
+    assert!(!text(&run).unwrap().contains("Scaled"));
+}
+
+#[test]
+fn a_visit_that_took_no_time_fails_its_cell() {
+    let first = journal("small").lines().nth(1).unwrap().to_string();
+    let floor = first.split("\"floor_ns\":").nth(1).unwrap().split(',').next().unwrap();
+    let zero = first.replace(&format!("\"floor_ns\":{floor}"), "\"floor_ns\":0.0");
+    let run = parse_run(journal("small").replace(&first, &zero).as_bytes(), "zero").unwrap();
+    let document = text(&run).unwrap();
+    assert!(
+        document.contains("recorded 0 ns an operation") && document.contains("1 of 7 visits failed"),
+        "{document}"
+    );
+    assert!(!document.contains("inf"), "{document}");
+}
+
+/// The figures of the visits of the first cell, a pipe at 1024 bytes on one CPU.
+fn first_cell(run: &mut Run) -> Vec<&mut Box<Measured>> {
+    let visits = run.visits.iter_mut().filter(|visit| visit.cell_index == 0);
+    let figures = visits.filter_map(|visit| match &mut visit.outcome {
+        Outcome::Measured(measured) => Some(measured),
+        _ => None,
+    });
+    figures.collect()
+}
+
+/// The line of the table for 1024 bytes on one CPU.
+fn first_row(document: &str) -> &str {
+    document.lines().find(|line| line.starts_with("          1024 |")).unwrap()
+}
+
+#[test]
+fn visits_that_climb_are_footnoted() {
+    let mut run = run("small");
+    for (step, measured) in first_cell(&mut run).into_iter().enumerate() {
+        measured.floor_ns = 400.0 + 10.0 * step as f64;
+    }
+    let document = text(&run).unwrap();
+    assert!(first_row(&document).contains("| 2400 ±8%¹,² |"), "400..460 ns: {document}");
+    assert!(document.contains("¹ visits in a row are too much alike: ± is the full range"), "{document}");
+}
+
+#[test]
+fn a_cell_refused_now_and_then_says_so() {
+    let mut run = run("small");
+    let visit = run.visits.iter_mut().find(|visit| visit.cell_index == 0).unwrap();
+    let (reason, remedy) = ("no more queues".to_string(), "remove some".to_string());
+    visit.outcome = Outcome::Unavailable(Unavailable { reason, remedy });
+    let document = text(&run).unwrap();
+    assert!(document.contains("1 of 7 visits unavailable: no more queues; remove some"), "{document}");
+    for measured in first_cell(&mut run) {
+        measured.typ_ns = f64::MAX;
+    }
+    assert_eq!(text(&run).unwrap(), document, "the floor leads here");
+}
+
+#[test]
+fn a_place_without_a_cell_is_a_dash() {
+    let mut run = run("small");
+    run.header.tables[0].cells.remove(0);
+    let document = text(&run).unwrap();
+    assert!(first_row(&document).contains("|        - |"), "{document}");
+}
+
+#[test]
+fn a_test_run_shows_no_figure() {
+    let mut run = run("small");
+    run.header.effort = "test".into();
+    for document in [text(&run).unwrap(), markdown(&run).unwrap()] {
+        assert!(document.contains("| works |") && document.contains("no figure is shown"), "{document}");
+        assert!(document.contains("18: 12 measured, 4 unavailable, 1 failed, 1 not visited"), "{document}");
+        let tables: String = document.lines().filter(|line| line.contains('|')).collect();
+        assert!(!tables.contains(['±', '.', '*']), "{tables}");
+    }
+}
