@@ -116,6 +116,9 @@ pub struct Visit {
     pub begin_ns: u64,
     /// Duration of the whole visit, process start and end included.
     pub duration_ns: u64,
+    /// Whether the round took fewer samples a visit, for want of time.
+    #[serde(default)]
+    pub thrifty: bool,
     /// What came of it.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -275,6 +278,14 @@ impl Effort {
         interacting: Sampling { samples: 5, target_ns: 20 * MS },
         oversubscribed: Sampling { samples: 5, target_ns: 20 * MS },
         warm_up_ns: 20 * MS,
+        fill_channels: true,
+    };
+    /// What `run` does in rounds that would otherwise not leave time for six visits a cell.
+    pub const THRIFTY: Effort = Effort {
+        additive: Sampling { samples: 5, target_ns: 5 * MS },
+        interacting: Sampling { samples: 3, target_ns: 20 * MS },
+        oversubscribed: Sampling { samples: 3, target_ns: 20 * MS },
+        warm_up_ns: 5 * MS,
         fill_channels: true,
     };
     /// What `run --quick` does: fewer samples, so that six visits a cell fit into a minute.

@@ -2,9 +2,10 @@
  *
  *     increment pthread_mutex|sysv_semaphore THREADS OPS BATCHES WARM_UP_BATCHES CPU...
  *
- * Every thread waits at its gate, a socket pair, for the number of operations; it reads the clock, takes
- * the lock, adds one and lets go that many times, reads the clock again and answers. A batch lasts from
- * the earliest begin to the latest end. Prints the elapsed nanoseconds of each batch, one a line.
+ * Every thread waits at its end of a socket pair for the number of operations and meets the others; it
+ * reads the clock, takes the lock, adds one and lets go that many times, reads the clock again and
+ * answers. A batch lasts from the earliest begin to the latest end. Prints the elapsed nanoseconds of
+ * each batch, one a line.
  *
  * The counter is loaded and stored, not added to atomically, so a lock that lets two in loses counts. */
 #include "yardstick.h"
@@ -17,12 +18,14 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-enum { MOST_THREADS = 64, LINE_BYTES = 128 };
+enum { MOST_THREADS = 64, LINE_BYTES = 128, LOOKS_A_TURN = 200 };
 
-/* Lock and counter, each on cache lines of its own. */
+/* Lock, counter and meeting place, each on cache lines of its own. */
 struct shared {
     _Alignas(LINE_BYTES) pthread_mutex_t mutex;
     _Alignas(LINE_BYTES) atomic_uint_least64_t counter;
+    _Alignas(LINE_BYTES) atomic_uint come;
+    _Alignas(LINE_BYTES) atomic_uint meetings;
 };
 
 union semun {
@@ -37,11 +40,28 @@ struct answer {
 struct worker {
     pthread_t thread;
     unsigned cpu;
+    unsigned threads;
     int gate; /* The main thread's end. */
     int own_end;
     int semaphore; /* -1: the mutex. */
     struct shared *shared;
 };
+
+/* Waits until all threads have come, so that they begin together. */
+static void meet(struct shared *shared, unsigned threads)
+{
+    unsigned before = atomic_load_explicit(&shared->meetings, memory_order_acquire);
+    unsigned looks = 0;
+
+    if (atomic_fetch_add_explicit(&shared->come, 1, memory_order_acq_rel) + 1 == threads) {
+        atomic_store_explicit(&shared->come, 0, memory_order_relaxed);
+        atomic_store_explicit(&shared->meetings, before + 1, memory_order_release);
+        return;
+    }
+    while (atomic_load_explicit(&shared->meetings, memory_order_acquire) == before)
+        if (++looks % LOOKS_A_TURN == 0)
+            sched_yield();
+}
 
 static void add_one(struct shared *shared)
 {
@@ -89,6 +109,8 @@ static void *work(void *argument)
     pin(self->cpu);
     answer(self, 0, 0);
     while ((got = recv(self->own_end, &ops, sizeof ops, 0)) == sizeof ops) {
+        if (self->threads > 1)
+            meet(self->shared, self->threads);
         uint64_t begin_ns = now_ns();
         if (self->semaphore < 0)
             increment_under_mutex(self->shared, ops);
@@ -167,6 +189,8 @@ static struct shared *map_shared(void)
     check_code(pthread_mutex_init(&shared->mutex, &attributes), "pthread_mutex_init");
     check_code(pthread_mutexattr_destroy(&attributes), "pthread_mutexattr_destroy");
     atomic_init(&shared->counter, 0);
+    atomic_init(&shared->come, 0);
+    atomic_init(&shared->meetings, 0);
     return shared;
 }
 
@@ -259,30 +283,31 @@ static void time_batches(const struct worker *workers, unsigned threads, char **
     }
 }
 
-int main(int count, char **words)
+/* One semaphore and the process that sees to its end. */
+struct guarded {
+    int semaphore;
+    pid_t guard;
+    int alive;
+};
+
+static struct guarded make_guarded_semaphore(void)
+{
+    struct guarded guarded = { .semaphore = make_semaphore() };
+    guarded.guard = start_guard(guarded.semaphore, &guarded.alive);
+    if (semctl(guarded.semaphore, 0, SETVAL, (union semun){ .value = 1 }) != 0)
+        die("semctl");
+    return guarded;
+}
+
+/* Starts the threads, times them and ends them. `semaphore` is -1 for the mutex. */
+static void measure(int semaphore, unsigned threads, char **words)
 {
     struct worker workers[MOST_THREADS];
-    int semaphore = -1, alive = -1;
-    pid_t child = -1;
-
-    if (count < 7)
-        reject("expected 6 arguments or more", "mechanism, threads, ops, batches, warm-up batches, a CPU each");
-    unsigned threads = (unsigned)number(words[2], 1, MOST_THREADS);
-    if ((unsigned)count != 6 + threads)
-        reject("expected a CPU for each thread", words[2]);
-    alarm(DEADLINE_SECONDS);
-    if (strcmp(words[1], "sysv_semaphore") == 0) {
-        semaphore = make_semaphore();
-        child = start_guard(semaphore, &alive);
-        if (semctl(semaphore, 0, SETVAL, (union semun){ .value = 1 }) != 0)
-            die("semctl");
-    } else if (strcmp(words[1], "pthread_mutex") != 0) {
-        reject("no such mechanism", words[1]);
-    }
-
     struct shared *shared = map_shared();
+
     for (unsigned i = 0; i < threads; i++) {
         workers[i].cpu = (unsigned)number(words[6 + i], 0, CPU_SETSIZE - 1);
+        workers[i].threads = threads;
         workers[i].semaphore = semaphore;
         workers[i].shared = shared;
         start(&workers[i]);
@@ -292,7 +317,24 @@ int main(int count, char **words)
     for (unsigned i = 0; i < threads; i++)
         stop(&workers[i]);
     check_code(pthread_mutex_destroy(&shared->mutex), "pthread_mutex_destroy");
-    if (child > 0)
-        dismiss_guard(child, alive);
+}
+
+int main(int count, char **words)
+{
+    if (count < 7)
+        reject("expected 6 arguments or more", "mechanism, threads, ops, batches, warm-up batches, a CPU each");
+    unsigned threads = (unsigned)number(words[2], 1, MOST_THREADS);
+    if ((unsigned)count != 6 + threads)
+        reject("expected a CPU for each thread", words[2]);
+    alarm(DEADLINE_SECONDS);
+    if (strcmp(words[1], "pthread_mutex") == 0) {
+        measure(-1, threads, words);
+    } else if (strcmp(words[1], "sysv_semaphore") == 0) {
+        struct guarded guarded = make_guarded_semaphore();
+        measure(guarded.semaphore, threads, words);
+        dismiss_guard(guarded.guard, guarded.alive);
+    } else {
+        reject("no such mechanism", words[1]);
+    }
     return finish();
 }

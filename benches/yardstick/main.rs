@@ -295,7 +295,7 @@ impl Plan {
         Plan {
             ops: calibrated.ops,
             batches,
-            warm_up_batches: effort.warm_up_ns / batch_ns + 2,
+            warm_up_batches: effort.warm_up_ns.div_ceil(batch_ns).max(1),
             effort: Effort { additive: fixed, interacting: fixed, oversubscribed: fixed, ..effort },
         }
     }

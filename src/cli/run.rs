@@ -63,7 +63,8 @@ fn settings(arguments: &Arguments) -> Settings {
         _ => (Effort::DEFAULT, FULL_ROUNDS, usize::MAX),
     };
     let deadline_ms = arguments.deadline.as_millis() as u64;
-    Settings { effort, full_rounds, most_rounds, deadline_ms }
+    let thrifty = if effort == Effort::DEFAULT { Effort::THRIFTY } else { effort };
+    Settings { effort, thrifty, full_rounds, most_rounds, deadline_ms }
 }
 
 /// Time for sampling: what was typed, else what the effort or the matrix says.

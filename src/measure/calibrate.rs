@@ -2,12 +2,13 @@
 
 /// A batch never has more operations than this, however short they seem.
 const MOST_OPS: u64 = 1 << 40;
-/// Batches of the chosen size are tried this often before one is taken as it is.
-const CORRECTIONS: usize = 3;
+/// A batch of the chosen size is tried, and made longer by at most these factors where it turns out too
+/// short: a rate seen in a short batch may not be that of a longer one.
+const MOST_GROWTH: [u64; 3] = [8, 3, 2];
 
 /// Finds the operations a worker that take about `target_ns`: 1, 2, 4, ... until a quarter of the
-/// target is reached, then scaled; a batch of that size is then tried, and corrected where contention
-/// sets in only in longer batches. Never under `least`. `run` does that many operations and returns
+/// target is reached, then scaled. A batch of that size is then tried and corrected, because contention
+/// may set in only in longer batches. Never under `least`. `run` does that many operations and returns
 /// the elapsed nanoseconds.
 ///
 /// # Errors
@@ -23,10 +24,10 @@ pub fn calibrate<E>(
         ops *= 2;
         elapsed = run(ops)?;
     }
-    for _ in 0..CORRECTIONS {
-        ops = scaled(ops, target_ns, elapsed).max(least);
+    for most_growth in MOST_GROWTH {
+        ops = scaled(ops, target_ns, elapsed).min(ops.saturating_mul(most_growth)).max(least);
         elapsed = run(ops)?;
-        let near = elapsed >= target_ns / 3 * 2 && elapsed <= target_ns / 2 * 3;
+        let near = (target_ns / 3 * 2..=target_ns / 2 * 3).contains(&elapsed);
         if near || ops == least && elapsed > target_ns {
             break;
         }
@@ -69,10 +70,21 @@ mod tests {
 
     #[test]
     fn contention_that_sets_in_late_is_corrected() {
-        // Below 10,000 operations one worker is done before the other starts.
-        let cost = |ops: u64| if ops < 10_000 { ops * 600 } else { ops * 6000 };
+        // Below 1,000 operations one worker is done before the other starts.
+        let cost = |ops: u64| if ops < 1000 { ops * 60 } else { ops * 6000 };
         let ops = calibrated(20_000_000, 1, cost);
         assert!((13_000_000..=30_000_000).contains(&cost(ops)), "{ops}");
+    }
+
+    #[test]
+    fn a_rate_that_breaks_down_in_long_batches_costs_few_of_them() {
+        let tried = std::cell::RefCell::new(Vec::new());
+        let ops = calibrated(20_000_000, 1, |ops| {
+            tried.borrow_mut().push(ops);
+            if ops > 5000 { ops * 100_000 } else { ops * 1000 }
+        });
+        assert!(ops <= 1200, "{ops}");
+        assert!(tried.borrow().iter().filter(|ops| **ops > 5000).count() <= 2, "{tried:?}");
     }
 
     #[test]

@@ -151,7 +151,11 @@ fn visits_fact(run: &Run) -> String {
         Some(end) => end.elapsed_s,
         None => run.visits.iter().map(last_end).max().unwrap_or(0) as f64 / 1e9,
     };
-    format!("{visits} in {seconds:.1} s")
+    let thrifty = match run.visits.iter().filter(|visit| visit.thrifty).count() {
+        0 => String::new(),
+        some => format!("; {some} of them with fewer samples, so that six visits a cell fit into the budget"),
+    };
+    format!("{visits} in {seconds:.1} s{thrifty}")
 }
 
 fn ended_fact(run: &Run) -> String {

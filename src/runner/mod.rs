@@ -9,6 +9,7 @@ pub mod schedule;
 pub mod signals;
 
 use crate::measure::clock::{Clock, utc_now};
+use crate::measure::stats::LEAST_VISITS;
 use crate::record::{Effort, End, Header, Outcome, Request, Visit};
 use journal::Journal;
 use progress::Progress;
@@ -20,6 +21,8 @@ use signals::Caught;
 pub struct Settings {
     /// How much a visit measures.
     pub effort: Effort,
+    /// How much it measures in rounds that would otherwise not leave time for the least visits.
+    pub thrifty: Effort,
     /// Rounds that visit every cell, before any is done early.
     pub full_rounds: usize,
     /// No more rounds than this.
@@ -64,6 +67,7 @@ struct Run<'a> {
     begin_ns: u64,
     schedule: Schedule,
     visits: Vec<Visit>,
+    thrifty: bool,
 }
 
 /// Runs every available cell of the header until all are precise enough, the budget is spent, or a signal comes.
@@ -77,7 +81,7 @@ pub fn run(
 ) -> Ran {
     let schedule = Schedule::new(&header.cells, header.seed, header.precision, settings.full_rounds);
     let begin_ns = clock.now_ns();
-    let mut run = Run { header, settings, clock, begin_ns, schedule, visits: Vec::new() };
+    let mut run = Run { header, settings, clock, begin_ns, schedule, visits: Vec::new(), thrifty: false };
     let stop = run.rounds(visitor, journal, progress);
     let (reason, caught, mut journal_error) = match stop {
         Stop::Reason(reason) => (reason, None, None),
@@ -108,6 +112,7 @@ impl Run<'_> {
             if order.is_empty() {
                 return Stop::Reason("done");
             }
+            self.thrifty = self.short_of_time(round, &order);
             for (place, cell_index) in order.iter().enumerate() {
                 if self.over_budget(*cell_index) {
                     return Stop::Reason("budget");
@@ -136,7 +141,7 @@ impl Run<'_> {
         let request = Request {
             ops: self.schedule.ops(cell_index),
             cell: cell.clone(),
-            effort: self.settings.effort,
+            effort: if self.thrifty { self.settings.thrifty } else { self.settings.effort },
             deadline_ms: self.settings.deadline_ms,
             runner: Some(std::process::id() as i32),
         };
@@ -144,7 +149,20 @@ impl Run<'_> {
         let duration_ns = self.elapsed_ns() - begin_ns;
         self.schedule.record(cell_index, &outcome, duration_ns);
         let position = self.visits.len() as u32 + 1;
-        Ok(Visit { cell_index, cell, round: round as u32, position, begin_ns, duration_ns, outcome })
+        Ok(Visit { cell_index, cell, round: round as u32, position, begin_ns, duration_ns, thrifty: self.thrifty, outcome })
+    }
+
+    /// Whether the rounds that are wanted for an interval would not fit into what is left of the budget,
+    /// going by the last visit of each cell. The first round knows nothing yet, and calibrates.
+    fn short_of_time(&self, round: usize, order: &[usize]) -> bool {
+        if round == 1 || round > LEAST_VISITS {
+            return false;
+        }
+        let rounds = (LEAST_VISITS - round + 1) as f64;
+        let round_ns: u64 = order.iter().map(|cell| self.schedule.expected_ns(*cell)).sum();
+        let left_ns = self.header.budget_s * 1e9 - self.elapsed_ns() as f64;
+        // What was seen in the thrifty rounds before would look affordable: once short, short until enough.
+        self.thrifty || round_ns as f64 * rounds > left_ns
     }
 
     /// Whether another visit of that cell would not be over in time.

@@ -20,7 +20,7 @@ const PAGE: usize = 4096;
 const CAPACITIES_A_BATCH: u64 = 100;
 /// ... or this many bytes where that is less (a TCP send buffer holds 4 MB): with the channel empty at
 /// both ends of the clock there is no credit to dilute, only the start of the pipeline.
-const ENOUGH_BYTES_A_BATCH: u64 = 64 << 20;
+const ENOUGH_BYTES_A_BATCH: u64 = 32 << 20;
 /// The untimed pass moves this many channel capacities at least.
 const CAPACITIES_OF_PROOF: u64 = 4;
 /// A channel that takes more than this without a reader is not bounded as a channel should be.

@@ -5,6 +5,7 @@
 
 mod control;
 mod figures;
+mod gate;
 mod isolation;
 mod placement;
 mod refusal;

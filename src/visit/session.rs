@@ -26,8 +26,10 @@ pub struct Figures {
     pub samples: Vec<Sample>,
 }
 
-/// Fewest samples of a visit whose batches are long because the channel is large.
-const FEWEST_SAMPLES: u64 = 3;
+/// Fewest samples of a visit whose batches are longer than planned.
+const FEWEST_SAMPLES: usize = 3;
+/// A visit that has sampled this many times as long as planned takes no sample more than the fewest.
+const LONGEST_SAMPLING: u64 = 2;
 
 struct Session<'a> {
     workload: &'a dyn Workload,
@@ -67,10 +69,8 @@ pub fn run(
         Some(ops) => ops,
         None => calibrate(sampling.target_ns, least, |ops| session.elapsed(ops, "warm-up"))?,
     };
-    let batch_ns = session.warm_up(ops, effort.warm_up_ns)?;
-    let samples = (0..samples(sampling, batch_ns))
-        .map(|_| session.batch(ops, "sample"))
-        .collect::<Result<Vec<_>, Refusal>>()?;
+    session.warm_up(ops, effort.warm_up_ns)?;
+    let samples = session.samples(ops, sampling)?;
     session.order(&Order::Leave, "leave")?;
     Ok(Figures {
         ops,
@@ -81,15 +81,6 @@ pub fn run(
         proofs,
         samples,
     })
-}
-
-/// Fewer samples where a batch must be longer than the target, so that the visit stays as long.
-fn samples(sampling: Sampling, batch_ns: u64) -> u64 {
-    let planned = u64::from(sampling.samples);
-    if batch_ns <= sampling.target_ns * 2 {
-        return planned;
-    }
-    (planned * sampling.target_ns / batch_ns).clamp(FEWEST_SAMPLES.min(planned), planned)
 }
 
 impl Session<'_> {
@@ -164,17 +155,27 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Runs batches for `least_ns`, one at least; returns the time that the last one took.
-    fn warm_up(&mut self, ops: u64, least_ns: u64) -> Result<u64, Refusal> {
-        let (mut spent, mut last) = (0, 0);
-        while spent <= least_ns + last {
-            last = self.elapsed(ops, "warm-up")?;
-            spent += last;
-            if least_ns == 0 {
-                break;
-            }
+    /// Runs batches for `least_ns`, one at least.
+    fn warm_up(&mut self, ops: u64, least_ns: u64) -> Result<(), Refusal> {
+        let mut spent = self.elapsed(ops, "warm-up")?;
+        while spent < least_ns {
+            spent += self.elapsed(ops, "warm-up")?;
         }
-        Ok(last)
+        Ok(())
+    }
+
+    /// The samples; fewer than planned where a batch takes much longer than the target, because the
+    /// channel is large or because somebody else has the CPUs.
+    fn samples(&mut self, ops: u64, sampling: Sampling) -> Result<Vec<Sample>, Refusal> {
+        let planned = sampling.samples as usize;
+        let longest_ns = u64::from(sampling.samples) * sampling.target_ns * LONGEST_SAMPLING;
+        let (mut samples, mut spent_ns) = (Vec::new(), 0);
+        while samples.len() < planned && (spent_ns < longest_ns || samples.len() < FEWEST_SAMPLES) {
+            let sample = self.batch(ops, "sample")?;
+            spent_ns += sample.elapsed_ns;
+            samples.push(sample);
+        }
+        Ok(samples)
     }
 }
 

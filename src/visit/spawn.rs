@@ -1,6 +1,7 @@
 //! Makes workers of a workload: threads of this process or forked children.
 
 use super::control::Control;
+use super::gate::Gate;
 use super::placement::Placement;
 use super::refusal::Refusal;
 use super::{deliver, worker};
@@ -22,14 +23,17 @@ pub fn with_workers<R>(
     spawn: &str,
     coordinate: impl FnOnce(&[Control]) -> Result<R, Refusal>,
 ) -> Result<R, Refusal> {
+    let gate = workload.contended().then(|| Gate::new(workload.workers())).transpose();
+    let gate = gate.map_err(|error| Refusal::failed("start", error))?;
     match spawn {
-        "threads" => with_threads(workload, placement, coordinate),
-        _ => with_processes(workload, placement, coordinate),
+        "threads" => with_threads(workload, gate.as_ref(), placement, coordinate),
+        _ => with_processes(workload, gate.as_ref(), placement, coordinate),
     }
 }
 
 fn with_threads<R>(
     workload: &dyn Workload,
+    gate: Option<&Gate>,
     placement: &Placement,
     coordinate: impl FnOnce(&[Control]) -> Result<R, Refusal>,
 ) -> Result<R, Refusal> {
@@ -37,7 +41,7 @@ fn with_threads<R>(
     thread::scope(|scope| {
         for (index, control) in theirs.into_iter().enumerate() {
             let cpu = placement.of(index);
-            let start = move || worker::serve(&control, workload, index, cpu);
+            let start = move || worker::serve(&control, workload, gate, index, cpu);
             let started = thread::Builder::new().name(format!("worker {index}")).spawn_scoped(scope, start);
             if let Err(error) = started {
                 deliver(&Refusal::failed("start", format!("worker {index}: {error}")).outcome());
@@ -54,6 +58,7 @@ fn with_threads<R>(
 
 fn with_processes<R>(
     workload: &dyn Workload,
+    gate: Option<&Gate>,
     placement: &Placement,
     coordinate: impl FnOnce(&[Control]) -> Result<R, Refusal>,
 ) -> Result<R, Refusal> {
@@ -67,7 +72,7 @@ fn with_processes<R>(
             // The coordinator's ends belong to the coordinator: with a copy here its death would go unseen.
             ours.clear();
             let well = process::die_with(parent).is_ok()
-                && worker::serve(&theirs, workload, index, placement.of(index));
+                && worker::serve(&theirs, workload, gate, index, placement.of(index));
             i32::from(!well)
         });
         children.0.push(child.map_err(|error| Refusal::failed("start", format!("worker {index}: {error}")))?);

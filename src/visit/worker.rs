@@ -1,6 +1,7 @@
 //! The worker: it is placed, enters the workload, and does what it is told between two clock readings.
 
 use super::control::{Answer, Control, Order};
+use super::gate::Gate;
 use super::placement;
 use crate::measure::clock::{monotonic_ns, thread_cpu_ns};
 use crate::record::WorkerSample;
@@ -12,12 +13,18 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Serves the coordinator until it says leave or is gone. Returns whether all went well.
-pub fn serve(control: &Control, workload: &dyn Workload, worker: usize, cpu: Option<usize>) -> bool {
+pub fn serve(
+    control: &Control,
+    workload: &dyn Workload,
+    gate: Option<&Gate>,
+    worker: usize,
+    cpu: Option<usize>,
+) -> bool {
     let served = catch_unwind(AssertUnwindSafe(|| {
         if let Some(cpu) = cpu {
             placement::pin(cpu)?;
         }
-        obey(control, workload.enter(worker)?.as_mut())
+        obey(control, gate, workload.enter(worker)?.as_mut())
     }));
     let answer = match served {
         Ok(Ok(())) => return true,
@@ -29,11 +36,11 @@ pub fn serve(control: &Control, workload: &dyn Workload, worker: usize, cpu: Opt
     false
 }
 
-fn obey(control: &Control, body: &mut dyn Body) -> io::Result<()> {
+fn obey(control: &Control, gate: Option<&Gate>, body: &mut dyn Body) -> io::Result<()> {
     control.send(&Answer::Ready)?;
     while let Some(order) = control.receive()? {
         match order {
-            Order::Run(ops) => control.send(&Answer::Done(batch(body, ops)?))?,
+            Order::Run(ops) => control.send(&Answer::Done(batch(gate, body, ops)?))?,
             Order::Prove => control.send(&Answer::Proved(body.prove()?))?,
             Order::Leave => break,
         }
@@ -42,7 +49,10 @@ fn obey(control: &Control, body: &mut dyn Body) -> io::Result<()> {
 }
 
 /// One batch. The clock is read last before it and first after it.
-fn batch(body: &mut dyn Body, ops: u64) -> io::Result<WorkerSample> {
+fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<WorkerSample> {
+    if let Some(gate) = gate {
+        gate.pass();
+    }
     let before = getrusage(UsageWho::RUSAGE_THREAD)?;
     let cpu_before = thread_cpu_ns();
     let begin_ns = monotonic_ns();
