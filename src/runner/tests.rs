@@ -1,0 +1,235 @@
+//! The whole run on a scripted clock and scripted visits: no process is started and no time passes.
+
+use super::journal::Journal;
+use super::progress::Quiet;
+use super::signals::Caught;
+use super::{Ran, Settings, Visitor, run};
+use crate::cell::{Axis, Cell, Measure, Value};
+use crate::measure::clock::Clock;
+use crate::record::{Effort, Header, Lead, Line, Measured, Outcome, PlannedCell, Request, Unavailable, Versioned};
+use std::cell::Cell as Shared;
+use std::collections::BTreeMap;
+
+const MS: u64 = 1_000_000;
+
+/// A clock that only visits move.
+struct Scripted(Shared<u64>);
+
+impl Clock for Scripted {
+    fn now_ns(&self) -> u64 {
+        self.0.get()
+    }
+}
+
+/// What a visit of some cell gives: the time that it takes and its outcome, by the number of the visit.
+type Script = Box<dyn Fn(usize) -> (u64, Result<Outcome, Caught>)>;
+
+struct Actor<'a> {
+    clock: &'a Scripted,
+    scripts: Vec<Script>,
+    visits: BTreeMap<usize, usize>,
+    requests: Vec<Request>,
+}
+
+impl Visitor for Actor<'_> {
+    fn visit(&mut self, request: &Request) -> Result<Outcome, Caught> {
+        let index = request.cell.count(Axis::MessageBytes) as usize;
+        let visit = self.visits.entry(index).or_default();
+        *visit += 1;
+        let (duration_ns, outcome) = self.scripts[index](*visit);
+        self.clock.0.set(self.clock.0.get() + duration_ns);
+        self.requests.push(request.clone());
+        outcome
+    }
+}
+
+fn measured(ns: f64, ops: u64) -> Outcome {
+    Outcome::Measured(Box::new(Measured {
+        ops,
+        calibrated: false,
+        lead: Lead::Floor,
+        floor_ns: ns,
+        typ_ns: ns * 2.0,
+        cpu_ns: ns,
+        oversubscribed: false,
+        flags: Vec::new(),
+        effective: BTreeMap::new(),
+        proofs: Vec::new(),
+        samples: Vec::new(),
+    }))
+}
+
+/// A cell that always costs the same.
+fn steady(duration_ms: u64) -> Script {
+    Box::new(move |_| (duration_ms * MS, Ok(measured(100.0, 1000))))
+}
+
+/// A cell whose figures never agree.
+fn restless(duration_ms: u64) -> Script {
+    Box::new(move |visit| (duration_ms * MS, Ok(measured(if visit.is_multiple_of(2) { 100.0 } else { 300.0 }, 7))))
+}
+
+fn header(cells: usize, budget_s: f64) -> Header {
+    let cell = |index: usize| PlannedCell {
+        cell: Cell::new(Measure::Bandwidth, "x").with(Axis::MessageBytes, Value::Count(index as u64)),
+        unavailable: None,
+    };
+    Header {
+        version: "0".into(),
+        matrices: vec![],
+        matrix_crc32: String::new(),
+        command: vec![],
+        effort: "default".into(),
+        seed: 42,
+        budget_s,
+        precision: 0.03,
+        started: String::new(),
+        tables: vec![],
+        cells: (0..cells).map(cell).collect(),
+    }
+}
+
+const SETTINGS: Settings = Settings {
+    effort: Effort::DEFAULT,
+    thrifty: Effort::THRIFTY,
+    full_rounds: 6,
+    most_rounds: usize::MAX,
+    deadline_ms: 1000,
+};
+
+fn act(header: &Header, settings: Settings, scripts: Vec<Script>) -> (Ran, Vec<Request>) {
+    let clock = Scripted(Shared::new(5));
+    let mut actor = Actor { clock: &clock, scripts, visits: BTreeMap::new(), requests: Vec::new() };
+    let ran = run(header, settings, &mut actor, &clock, &mut Journal::nowhere(), &mut Quiet);
+    let requests = actor.requests;
+    (ran, requests)
+}
+
+fn visits_of(ran: &Ran, cell: usize) -> usize {
+    ran.visits.iter().filter(|visit| visit.cell_index == cell).count()
+}
+
+#[test]
+fn every_round_visits_every_cell_once_in_an_order_of_its_own() {
+    let header = header(20, 1e6);
+    let settings = Settings { most_rounds: 5, ..SETTINGS };
+    let (ran, _) = act(&header, settings, (0..20).map(|_| restless(1)).collect());
+    assert_eq!((ran.end.reason.as_str(), ran.visits.len()), ("rounds", 100));
+    let orders: Vec<Vec<usize>> =
+        ran.visits.chunks(20).map(|round| round.iter().map(|visit| visit.cell_index).collect()).collect();
+    for (index, order) in orders.iter().enumerate() {
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..20).collect::<Vec<_>>());
+        assert!(ran.visits[index * 20..][..20].iter().all(|visit| visit.round as usize == index + 1));
+        assert!(orders[..index].iter().all(|earlier| earlier != order), "round {index} repeats an order");
+    }
+    let (again, _) = act(&header, settings, (0..20).map(|_| restless(1)).collect());
+    assert_eq!(again.visits, ran.visits, "the seed gives the order");
+}
+
+#[test]
+fn precise_cells_are_done_at_a_look_and_only_sentinels_come_back() {
+    let header = header(12, 10.0);
+    let scripts = (0..12).map(|index| if index == 0 { restless(10) } else { steady(10) }).collect();
+    let (ran, _) = act(&header, SETTINGS, scripts);
+    assert_eq!(ran.end.reason, "budget");
+    let steady: usize = (1..12).map(|cell| visits_of(&ran, cell)).sum();
+    let rounds = visits_of(&ran, 0);
+    assert!(rounds > 100, "the restless cell gets the rest of the time: {rounds}");
+    // Eleven finished cells give two sentinels a round after the six rounds for everybody.
+    assert!((66 + (rounds - 7) * 2..=66 + (rounds - 5) * 2).contains(&steady), "{steady} of {rounds}");
+}
+
+#[test]
+fn a_run_in_which_all_are_precise_is_done() {
+    let (ran, _) = act(&header(3, 1e6), SETTINGS, (0..3).map(|_| steady(1)).collect());
+    assert_eq!((ran.end.reason.as_str(), ran.visits.len()), ("done", 18));
+}
+
+#[test]
+fn no_visit_begins_that_would_not_end_in_the_budget() {
+    let (ran, _) = act(&header(4, 1.0), SETTINGS, (0..4).map(|_| restless(70)).collect());
+    assert_eq!(ran.end.reason, "budget");
+    assert!(ran.end.elapsed_s <= 1.0, "{}", ran.end.elapsed_s);
+    assert_eq!(ran.visits.len(), 14);
+}
+
+#[test]
+fn rounds_become_thrifty_only_when_six_would_not_fit() {
+    let short = act(&header(4, 1.0), SETTINGS, (0..4).map(|_| restless(70)).collect());
+    assert!(short.0.visits.iter().all(|visit| visit.thrifty == (visit.round > 1)));
+    assert!(short.1[4..].iter().all(|request| request.effort == Effort::THRIFTY));
+    let long = act(&header(4, 10.0), SETTINGS, (0..4).map(|_| restless(70)).collect());
+    assert!(long.0.visits.iter().all(|visit| !visit.thrifty));
+    assert!(long.1.iter().all(|request| request.effort == Effort::DEFAULT));
+}
+
+#[test]
+fn a_batch_is_calibrated_once_and_kept() {
+    let (_, requests) = act(&header(1, 1e6), SETTINGS, vec![steady(1)]);
+    let ops: Vec<_> = requests.iter().map(|request| request.ops).collect();
+    assert_eq!(ops, [None, Some(1000), Some(1000), Some(1000), Some(1000), Some(1000)]);
+}
+
+#[test]
+fn what_fails_or_is_unavailable_is_not_visited_again_and_stops_nobody_else() {
+    let failed = || Outcome::Failed { phase: "sample".into(), error: "lost".into() };
+    let refused = || Outcome::Unavailable(Unavailable { reason: "r".into(), remedy: "m".into() });
+    let mut header = header(4, 1e6);
+    header.cells[3].unavailable = Some(Unavailable { reason: "reach".into(), remedy: "m".into() });
+    let scripts: Vec<Script> = vec![
+        Box::new(move |visit| (MS, Ok(if visit == 2 { failed() } else { measured(1.0, 1) }))),
+        Box::new(move |_| (MS, Ok(refused()))),
+        steady(1),
+        steady(1),
+    ];
+    let (ran, _) = act(&header, SETTINGS, scripts);
+    let visits: Vec<usize> = (0..4).map(|cell| visits_of(&ran, cell)).collect();
+    assert_eq!((ran.end.reason.as_str(), visits), ("done", vec![2, 1, 6, 0]));
+}
+
+#[test]
+fn a_signal_drops_the_visit_and_keeps_the_others() {
+    let scripts: Vec<Script> = vec![Box::new(|visit| {
+        (MS, if visit == 4 { Err(Caught::Terminate) } else { Ok(measured(1.0, 1)) })
+    })];
+    let (ran, _) = act(&header(1, 1e6), SETTINGS, scripts);
+    assert_eq!(ran.caught, Some(Caught::Terminate));
+    assert_eq!((ran.end.reason.as_str(), ran.visits.len(), ran.end.visits), ("terminated", 3, 3));
+}
+
+#[test]
+fn the_journal_holds_every_line_and_a_journal_that_is_removed_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.jsonl");
+    let header = header(2, 1e6);
+    let clock = Scripted(Shared::new(0));
+    let mut journal = Journal::create(&path, &header).unwrap();
+    let scripts = vec![steady(1), steady(1)];
+    let mut actor = Actor { clock: &clock, scripts, visits: BTreeMap::new(), requests: Vec::new() };
+    let ran = run(&header, SETTINGS, &mut actor, &clock, &mut journal, &mut Quiet);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<Versioned> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 14);
+    assert!(matches!(&lines[0].line, Line::Header(read) if **read == header));
+    for (line, visit) in lines[1..13].iter().zip(&ran.visits) {
+        assert!(matches!(&line.line, Line::Visit(read) if **read == *visit));
+    }
+    assert!(matches!(&lines[13].line, Line::End(end) if *end == ran.end));
+
+    let other = folder.path().join("other.jsonl");
+    let mut journal = Journal::create(&other, &header).unwrap();
+    let gone = other.clone();
+    let removing: Script = Box::new(move |visit| {
+        if visit == 3 {
+            std::fs::remove_file(&gone).unwrap();
+        }
+        (MS, Ok(measured(1.0, 1)))
+    });
+    let mut actor =
+        Actor { clock: &clock, scripts: vec![removing, steady(1)], visits: BTreeMap::new(), requests: Vec::new() };
+    let ran = run(&header, SETTINGS, &mut actor, &clock, &mut journal, &mut Quiet);
+    assert!(ran.journal_error.is_some());
+    assert_eq!(ran.visits.len(), 6, "what was measured until then is kept");
+}
