@@ -66,7 +66,7 @@ pub const AXES: &[AxisSpec] = &[
     AxisSpec {
         axis: Axis::Measure,
         name: "measure",
-        kind: Kind::Words(&["bandwidth", "increment"]),
+        kind: Kind::Words(&["bandwidth", "round_trip", "increment"]),
         help: "what is asked of the mechanism",
     },
     AxisSpec {
@@ -142,18 +142,21 @@ impl fmt::Display for Axis {
 pub enum Measure {
     /// Bytes a second one way; the op is a message.
     Bandwidth,
+    /// A request out and its answer back; the op is both together.
+    RoundTrip,
     /// Lock, add one to a shared counter, unlock; the op is one increment of one worker.
     Increment,
 }
 
 impl Measure {
     /// Every measure.
-    pub const ALL: &'static [Measure] = &[Measure::Bandwidth, Measure::Increment];
+    pub const ALL: &'static [Measure] = &[Measure::Bandwidth, Measure::RoundTrip, Measure::Increment];
 
     /// The name used in files, filters and records.
     pub fn name(self) -> &'static str {
         match self {
             Measure::Bandwidth => "bandwidth",
+            Measure::RoundTrip => "round_trip",
             Measure::Increment => "increment",
         }
     }
@@ -172,6 +175,9 @@ impl Measure {
                 (Axis::Spawn, &["processes"]),
                 (Axis::Placement, &["same_cpu", "cross_cpu"]),
             ],
+            Measure::RoundTrip => {
+                &[(Axis::Spawn, &["processes"]), (Axis::Placement, &["same_cpu", "cross_cpu"])]
+            }
             Measure::Increment => &[
                 (Axis::Workers, &[]),
                 (Axis::Spawn, &["processes"]),

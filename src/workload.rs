@@ -79,6 +79,11 @@ pub trait Workload: Sync {
         false
     }
 
+    /// Whether workers meet at a gate before the clock is read, so that they begin together.
+    fn meets(&self) -> bool {
+        self.contended()
+    }
+
     /// The fewest operations of a batch, so that filling the channel is not the result.
     fn least_ops(&self) -> u64 {
         1

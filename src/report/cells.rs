@@ -168,6 +168,7 @@ fn figure(cell: &Cell, measured: &[&Measured], refused: Option<(usize, Unavailab
 pub fn unit(measure: Measure) -> &'static str {
     match measure {
         Measure::Bandwidth => "MB/s",
+        Measure::RoundTrip => "us per round trip",
         Measure::Increment => "seconds per 1,000,000 increments a worker",
     }
 }
@@ -177,6 +178,7 @@ pub fn unit(measure: Measure) -> &'static str {
 fn shown(cell: &Cell, ns: &Estimate) -> Estimate {
     match cell.measure() {
         Some(Measure::Bandwidth) => ns.rate(megabytes_scale(cell)),
+        Some(Measure::RoundTrip) => ns.scaled(MICROSECOND_SCALE),
         Some(Measure::Increment) => ns.scaled(INCREMENT_SCALE),
         None => *ns,
     }
@@ -186,6 +188,7 @@ fn shown(cell: &Cell, ns: &Estimate) -> Estimate {
 pub fn shown_value(cell: &Cell, ns: f64) -> f64 {
     match cell.measure() {
         Some(Measure::Bandwidth) => megabytes_scale(cell) / ns,
+        Some(Measure::RoundTrip) => ns * MICROSECOND_SCALE,
         Some(Measure::Increment) => ns * INCREMENT_SCALE,
         None => ns,
     }
@@ -195,6 +198,9 @@ pub fn shown_value(cell: &Cell, ns: f64) -> f64 {
 fn megabytes_scale(cell: &Cell) -> f64 {
     cell.count(Axis::MessageBytes) as f64 * 1e3
 }
+
+/// Microseconds for a nanosecond.
+const MICROSECOND_SCALE: f64 = 1e-3;
 
 /// Seconds per [`SHOWN_INCREMENTS`] for a nanosecond an increment.
 const INCREMENT_SCALE: f64 = SHOWN_INCREMENTS as f64 / 1e9;

@@ -4,9 +4,9 @@
 //! last byte, with the channel empty again: nothing is credited for filling it.
 
 use super::pattern::{self, Follower};
+use super::text::Text;
 use super::{End, Transport};
 use crate::cell::Cell;
-use crate::sys::memory::PageBuffer;
 use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
 use nix::fcntl::OFlag;
 use nix::unistd::{pipe2, read, write};
@@ -14,8 +14,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes before the text, so that the text is page-aligned with any headroom in front.
-const PAGE: usize = 4096;
 /// A batch moves this many channel capacities at least, so that filling the channel is not the result ...
 const CAPACITIES_A_BATCH: u64 = 100;
 /// ... or this many bytes where that is less (a TCP send buffer holds 4 MB): with the channel empty at
@@ -53,7 +51,10 @@ impl<T: Transport> Bandwidth<T> {
     /// The system call that failed.
     pub fn open(cell: &Cell) -> io::Result<Bandwidth<T>> {
         let message_bytes = cell.message_bytes();
-        let capacity = capacity(T::pair(cell)?, message_bytes)?;
+        let capacity = match T::SYNCHRONOUS {
+            true => Capacity { bytes: message_bytes as u64, messages: 1 },
+            false => capacity(T::pair(cell)?, message_bytes)?,
+        };
         let [writer, reader] = T::pair(cell)?;
         let mut effective = writer.settings()?;
         effective.insert("capacity_bytes".into(), capacity.bytes.into());
@@ -109,36 +110,6 @@ fn capacity<E: End>(ends: [E; 2], message_bytes: usize) -> io::Result<Capacity> 
         }
     }
     Err(io::Error::other(format!("the channel took {bytes} bytes and was still not full")))
-}
-
-/// A page-aligned message with the headroom of its end in front.
-struct Text {
-    buffer: PageBuffer,
-    headroom: usize,
-}
-
-impl Text {
-    fn touched<E: End>(message_bytes: usize) -> io::Result<Text> {
-        let headroom = E::HEADROOM.min(PAGE);
-        Ok(Text { buffer: PageBuffer::touched(PAGE + message_bytes)?, headroom })
-    }
-
-    /// Headroom and text.
-    #[inline]
-    fn framed(&mut self) -> &mut [u8] {
-        &mut self.buffer[PAGE - self.headroom..]
-    }
-
-    /// Headroom and the text from `done` to `until`. For streams, which have no headroom, or all of it.
-    #[inline]
-    fn part(&mut self, done: usize, until: usize) -> &mut [u8] {
-        &mut self.buffer[PAGE - self.headroom + done..PAGE + until]
-    }
-
-    #[inline]
-    fn text(&mut self) -> &mut [u8] {
-        &mut self.buffer[PAGE..]
-    }
 }
 
 struct Writer<'a, E> {

@@ -8,14 +8,17 @@ mod descriptor;
 mod pattern;
 mod pipe;
 mod posix_queue;
+mod round_trip;
 mod sysv_queue;
 mod tcp;
+mod text;
 mod unix_seqpacket;
 mod unix_stream;
 
 use crate::catalog::{Driver, Family, Limit, Reach};
 use crate::cell::{Axis, Cell, Measure};
 use crate::workload::Effective;
+use round_trip::OneByte;
 use std::io;
 
 /// One end of a channel between two workers.
@@ -65,6 +68,11 @@ pub trait Transport: 'static {
     /// One end.
     type End: End;
 
+    /// Axes of a round trip, where they differ from those of bandwidth.
+    const ROUND_TRIP_AXES: &'static [(Axis, &'static str)] = Self::EXTRA_AXES;
+    /// Whether `send` returns only when the other end has taken the message (a call): such a channel holds one.
+    const SYNCHRONOUS: bool = false;
+
     /// Limits of the kernel that the cell needs.
     fn limits(_cell: &Cell) -> Vec<Limit> {
         Vec::new()
@@ -92,6 +100,64 @@ const fn bandwidth<T: Transport>() -> Driver {
     }
 }
 
+/// A request and its answer between two workers. Every [`Transport`] is one, by a byte each way
+/// ([`round_trip::OneByte`]); what carries no bytes implements it itself.
+pub trait Exchange: 'static {
+    /// Its one name.
+    const NAME: &'static str;
+    /// One line with the manual page.
+    const SUMMARY: &'static str;
+    /// Axes that only some have, with their default.
+    const EXTRA_AXES: &'static [(Axis, &'static str)] = &[];
+    /// Whether its objects live in an IPC namespace.
+    const PRIVATE_IPC: bool = false;
+    /// Whom it can serve.
+    const REACH: Reach = Reach::Both;
+    /// One end.
+    type End: Party;
+
+    /// Limits of the kernel that the cell needs.
+    fn limits(_cell: &Cell) -> Vec<Limit> {
+        Vec::new()
+    }
+
+    /// Two connected ends: the first asks, the second answers.
+    ///
+    /// # Errors
+    /// The system call that failed.
+    fn pair(cell: &Cell) -> io::Result<[Self::End; 2]>;
+}
+
+/// One end of an [`Exchange`]. Both know the number of the round trip, and check it.
+pub trait Party: Send {
+    /// Sends request `number` and waits for its answer.
+    ///
+    /// # Errors
+    /// The system call's; `InvalidData` where the answer is not that of this request.
+    fn ask(&mut self, number: u64) -> io::Result<()>;
+
+    /// Waits for request `number` and answers it.
+    ///
+    /// # Errors
+    /// The system call's; `InvalidData` where another request came.
+    fn answer(&mut self, number: u64) -> io::Result<()>;
+}
+
+/// The driver that measures round trips over `X`.
+const fn round_trip<X: Exchange>() -> Driver {
+    Driver {
+        family: Family::Transport,
+        measure: Measure::RoundTrip,
+        mechanism: X::NAME,
+        summary: X::SUMMARY,
+        reach: X::REACH,
+        extra_axes: X::EXTRA_AXES,
+        private_ipc: X::PRIVATE_IPC,
+        limits: X::limits,
+        open: |cell| Ok(Box::new(round_trip::RoundTrip::<X>::open(cell)?)),
+    }
+}
+
 /// Every measure of every transport.
 pub const DRIVERS: &[Driver] = &[
     bandwidth::<pipe::Pipe>(),
@@ -100,4 +166,10 @@ pub const DRIVERS: &[Driver] = &[
     bandwidth::<tcp::Tcp>(),
     bandwidth::<unix_stream::UnixStream>(),
     bandwidth::<unix_seqpacket::UnixSeqpacket>(),
+    round_trip::<OneByte<pipe::Pipe>>(),
+    round_trip::<OneByte<posix_queue::PosixQueue>>(),
+    round_trip::<OneByte<sysv_queue::SysvQueue>>(),
+    round_trip::<OneByte<tcp::Tcp>>(),
+    round_trip::<OneByte<unix_stream::UnixStream>>(),
+    round_trip::<OneByte<unix_seqpacket::UnixSeqpacket>>(),
 ];

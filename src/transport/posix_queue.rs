@@ -2,7 +2,7 @@
 
 use super::{End, Transport};
 use crate::catalog::{Limit, LimitName};
-use crate::cell::Cell;
+use crate::cell::{Cell, Measure};
 use crate::sys::leftovers::{self, Leftover};
 use crate::workload::Effective;
 use posixmq::{OpenOptions, PosixMq};
@@ -17,9 +17,33 @@ const MESSAGES: usize = 4;
 /// worth of bookkeeping each and one tree node for each priority. getrlimit(2).
 const CHARGED_A_MESSAGE_BYTES: u64 = 128;
 
-/// One end: both ends have the one queue open.
+/// One end. One way the two ends share a queue; for a round trip there is one each way.
 pub struct QueueEnd {
-    queue: PosixMq,
+    sends: PosixMq,
+    receives: PosixMq,
+}
+
+/// Bytes of the largest message of the cell; a round trip has no such axis, its messages have one byte.
+fn message_bytes(cell: &Cell) -> usize {
+    cell.message_bytes().max(1)
+}
+
+/// Queues that the cell has.
+fn queues(cell: &Cell) -> u64 {
+    if cell.measure() == Some(Measure::RoundTrip) { 2 } else { 1 }
+}
+
+fn create(cell: &Cell) -> io::Result<PosixMq> {
+    let name = format!("/ipcmatrix.{}.{}", std::process::id(), leftovers::serial());
+    leftovers::announce(&Leftover::PosixQueue(name.clone()))?;
+    let queue = OpenOptions::readwrite()
+        .create_new()
+        .mode(0o600)
+        .capacity(MESSAGES)
+        .max_msg_len(message_bytes(cell))
+        .open(&name)?;
+    posixmq::remove_queue(&name)?;
+    Ok(queue)
 }
 
 impl Transport for PosixQueue {
@@ -30,50 +54,43 @@ impl Transport for PosixQueue {
     type End = QueueEnd;
 
     fn limits(cell: &Cell) -> Vec<Limit> {
-        let (messages, message_bytes) = (MESSAGES as u64, cell.message_bytes() as u64);
+        let (messages, message_bytes) = (MESSAGES as u64, message_bytes(cell) as u64);
         vec![
             Limit { name: LimitName::IpcSysctl("fs.mqueue.msgsize_max"), needs: message_bytes },
             Limit { name: LimitName::IpcSysctl("fs.mqueue.msg_max"), needs: messages },
             Limit {
                 name: LimitName::RlimitMsgqueue,
-                needs: messages * (message_bytes + CHARGED_A_MESSAGE_BYTES),
+                needs: queues(cell) * messages * (message_bytes + CHARGED_A_MESSAGE_BYTES),
             },
         ]
     }
 
     fn pair(cell: &Cell) -> io::Result<[QueueEnd; 2]> {
-        let name = format!("/ipcmatrix.{}.{}", std::process::id(), leftovers::serial());
-        leftovers::announce(&Leftover::PosixQueue(name.clone()))?;
-        let queue = OpenOptions::readwrite()
-            .create_new()
-            .mode(0o600)
-            .capacity(MESSAGES)
-            .max_msg_len(cell.message_bytes())
-            .open(&name)?;
-        posixmq::remove_queue(&name)?;
-        let other = queue.try_clone()?;
-        Ok([QueueEnd { queue }, QueueEnd { queue: other }])
+        let there = create(cell)?;
+        let back = if queues(cell) == 2 { create(cell)? } else { there.try_clone()? };
+        let other = QueueEnd { sends: back.try_clone()?, receives: there.try_clone()? };
+        Ok([QueueEnd { sends: there, receives: back }, other])
     }
 }
 
 impl End for QueueEnd {
     #[inline]
     fn send(&mut self, text: &mut [u8]) -> io::Result<usize> {
-        self.queue.send(0, text)?;
+        self.sends.send(0, text)?;
         Ok(text.len())
     }
 
     #[inline]
     fn receive(&mut self, text: &mut [u8]) -> io::Result<usize> {
-        self.queue.recv(text).map(|(_priority, bytes)| bytes)
+        self.receives.recv(text).map(|(_priority, bytes)| bytes)
     }
 
     fn set_nonblocking(&mut self, on: bool) -> io::Result<()> {
-        self.queue.set_nonblocking(on)
+        self.sends.set_nonblocking(on)
     }
 
     fn settings(&self) -> io::Result<Effective> {
-        let attributes = self.queue.attributes()?;
+        let attributes = self.sends.attributes()?;
         Ok(Effective::from([
             ("mq_maxmsg".to_owned(), attributes.capacity.into()),
             ("mq_msgsize".to_owned(), attributes.max_msg_len.into()),

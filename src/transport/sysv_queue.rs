@@ -10,13 +10,15 @@ use std::io;
 /// sysvipc(7).
 pub struct SysvQueue;
 
-/// Type of every message.
-const KIND: i64 = 1;
+/// Types of the messages of the first end and of the second: one queue serves both ways.
+const KINDS: [i64; 2] = [1, 2];
 
 /// One end: both ends use the one queue.
 pub struct QueueEnd {
     queue: Queue,
     flags: i32,
+    /// Type of what this end sends, and of what it receives.
+    kinds: [i64; 2],
 }
 
 impl Transport for SysvQueue {
@@ -29,7 +31,7 @@ impl Transport for SysvQueue {
     type End = QueueEnd;
 
     fn limits(cell: &Cell) -> Vec<Limit> {
-        let message_bytes = cell.message_bytes() as u64;
+        let message_bytes = cell.message_bytes().max(1) as u64;
         vec![
             Limit { name: LimitName::IpcSysctl("kernel.msgmax"), needs: message_bytes },
             Limit {
@@ -46,7 +48,11 @@ impl Transport for SysvQueue {
             bytes => queue.set_capacity_bytes(bytes)?,
         }
         let other = queue.share();
-        Ok([QueueEnd { queue, flags: 0 }, QueueEnd { queue: other, flags: 0 }])
+        let [one, two] = KINDS;
+        Ok([
+            QueueEnd { queue, flags: 0, kinds: [one, two] },
+            QueueEnd { queue: other, flags: 0, kinds: [two, one] },
+        ])
     }
 }
 
@@ -55,13 +61,13 @@ impl End for QueueEnd {
 
     #[inline]
     fn send(&mut self, framed: &mut [u8]) -> io::Result<usize> {
-        self.queue.send(KIND, framed, self.flags)?;
+        self.queue.send(self.kinds[0], framed, self.flags)?;
         Ok(framed.len() - TYPE_BYTES)
     }
 
     #[inline]
     fn receive(&mut self, framed: &mut [u8]) -> io::Result<usize> {
-        self.queue.receive(KIND, framed, self.flags)
+        self.queue.receive(self.kinds[1], framed, self.flags)
     }
 
     fn set_nonblocking(&mut self, on: bool) -> io::Result<()> {

@@ -15,6 +15,8 @@ impl Transport for Tcp {
     const SUMMARY: &'static str = "a TCP connection over 127.0.0.1, tcp(7)";
     const KEEPS_BOUNDARIES: bool = false;
     const EXTRA_AXES: &'static [(Axis, &'static str)] = &[(Axis::Nodelay, "off"), (Axis::CapacityBytes, "0")];
+    const ROUND_TRIP_AXES: &'static [(Axis, &'static str)] =
+        &[(Axis::Nodelay, "on"), (Axis::CapacityBytes, "0")];
     type End = TcpStream;
 
     fn limits(cell: &Cell) -> Vec<Limit> {

@@ -23,7 +23,7 @@ pub fn with_workers<R>(
     spawn: &str,
     coordinate: impl FnOnce(&[Control]) -> Result<R, Refusal>,
 ) -> Result<R, Refusal> {
-    let gate = workload.contended().then(|| Gate::new(workload.workers())).transpose();
+    let gate = workload.meets().then(|| Gate::new(workload.workers())).transpose();
     let gate = gate.map_err(|error| Refusal::failed("start", error))?;
     match spawn {
         "threads" => with_threads(workload, gate.as_ref(), placement, coordinate),
