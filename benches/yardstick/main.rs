@@ -33,13 +33,9 @@ const SOURCES: [(&str, &str); 3] = [
 const MS: u64 = 1_000_000;
 const DEADLINE_MS: u64 = 60_000;
 
-/// A fifth of the time of `run`'s for batches of threads that contend: where the kernel wakes the
-/// other CPU for each of them, one is a hundred times as long as it was calibrated to be.
+/// Shorter batches than in a run for locks contended across CPUs: the same batch takes a hundred times
+/// as long in a visit in which every increment has to wake the other CPU.
 const CONTENDED: Sampling = Sampling { samples: 5, target_ns: 4 * MS };
-
-/// What the calibration and the visits measure.
-const EFFORT: Effort =
-    Effort { oversubscribed: Sampling { samples: 5, target_ns: 20 * MS }, ..Effort::DEFAULT };
 
 #[derive(Parser)]
 #[command(about = "Compares plain C programs with the cells that do the same work")]
@@ -79,18 +75,25 @@ fn run(options: &Options) -> Result<bool> {
     cases.retain(|case| case.to_string().contains(&options.only));
     ensure!(!cases.is_empty(), "no case's name holds \"{}\"", options.only);
     let mut trials = cases.into_iter().map(Trial::calibrated).collect::<Result<Vec<_>>>()?;
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    for round in 1..=options.rounds {
-        trials.shuffle(&mut random);
-        for trial in &mut trials {
-            progress(&format!("round {round} of {}: {}", options.rounds, trial.case));
-            trial.visit_both(random.random())?;
-        }
-    }
+    let ended = visit_rounds(&mut trials, options.rounds, seed);
     progress("");
     trials.sort_by_key(|trial| trial.case.position);
     println!("{} rounds, seed {seed}, {compiler}, load {}", options.rounds, load());
-    Ok(print_table(&trials))
+    let well = print_table(&trials);
+    ended.map(|()| well)
+}
+
+/// Each round visits every case in a fresh random order, ours or C first.
+fn visit_rounds(trials: &mut [Trial], rounds: usize, seed: u64) -> Result<()> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    for round in 1..=rounds {
+        trials.shuffle(&mut random);
+        for trial in &mut *trials {
+            progress(&format!("round {round} of {rounds}: {}", trial.case));
+            trial.visit_both(random.random())?;
+        }
+    }
+    Ok(())
 }
 
 fn seed_of_the_clock() -> u64 {
@@ -215,7 +218,10 @@ impl Case {
     }
 
     fn effort(&self) -> Effort {
-        if self.contended_across() { Effort { interacting: CONTENDED, ..EFFORT } } else { EFFORT }
+        match self.contended_across() {
+            true => Effort { interacting: CONTENDED, ..Effort::DEFAULT },
+            false => Effort::DEFAULT,
+        }
     }
 
     /// One visit of our cell.
@@ -415,33 +421,51 @@ impl Ratio {
     }
 }
 
-/// Prints the table; returns whether no case is clearly over.
-fn print_table(trials: &[Trial]) -> bool {
-    println!();
-    println!(
-        "| case | number | ours, ns/op | C, ns/op | ours / C | 95 % interval | ratio of minima | verdict |"
-    );
-    println!("| :--- | :--- | ---: | ---: | ---: | ---: | ---: | :--- |");
-    let mut well = true;
-    for trial in trials {
-        let percent = trial.case.limit() * 100.0;
-        let [ours, c] = trial.compared();
-        let number = if trial.case.on_one_cpu() { "floor" } else { "median" };
-        let [ours_ns, c_ns] = [ours, c].map(|values| median(values).unwrap_or(f64::NAN));
-        let minima = least(&trial.ours.floors) / least(&trial.c.floors);
-        let Some(ratio) = trial.ratio() else { continue };
-        let verdict = ratio.verdict(trial.case.limit());
-        well &= verdict != Verdict::Over;
-        let text = match verdict {
+impl Verdict {
+    fn text(self, limit: f64) -> String {
+        let percent = limit * 100.0;
+        match self {
             Verdict::Within => format!("within {percent} %"),
             Verdict::Over => format!("OVER {percent} %"),
             Verdict::Faster => format!("faster by over {percent} %"),
             Verdict::Undecided => format!("undecided at {percent} %"),
-        };
-        println!(
-            "| {} | {number} | {ours_ns:.2} | {c_ns:.2} | {:.3} | {:.3} - {:.3} | {minima:.3} | {text} |",
-            trial.case, ratio.value, ratio.low, ratio.high
-        );
+        }
     }
-    well
+}
+
+const HEAD: &str = "
+| case | number | ops a batch | ours, ns/op | C, ns/op | ours / C | 95 % interval | ratio of minima | verdict |
+| :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: | :--- |";
+
+const LEGEND: &str = "
+Times are medians over the visits, of each visit's fastest batch (floor) or of its median batch (median).
+Ours / C is the median over the pairs of visits next to each other, so it need not be the ratio of the two.";
+
+/// Prints the table; returns whether no case is clearly over.
+fn print_table(trials: &[Trial]) -> bool {
+    println!("{HEAD}");
+    let verdicts: Vec<_> = trials.iter().map(print_row).collect();
+    println!("{LEGEND}");
+    !verdicts.contains(&Some(Verdict::Over))
+}
+
+/// Prints a row and returns its verdict; `None` where there are too few visits for one.
+fn print_row(trial: &Trial) -> Option<Verdict> {
+    let number = if trial.case.on_one_cpu() { "floor" } else { "median" };
+    print!("| {} | {number} | {} ", trial.case, trial.plan.ops);
+    let Some(ratio) = trial.ratio() else {
+        println!("| - | - | - | - | - | too few visits |");
+        return None;
+    };
+    let [ours_ns, c_ns] = trial.compared().map(|values| median(values).unwrap_or(f64::NAN));
+    let minima = least(&trial.ours.floors) / least(&trial.c.floors);
+    let verdict = ratio.verdict(trial.case.limit());
+    println!(
+        "| {ours_ns:.2} | {c_ns:.2} | {:.3} | {:.3} - {:.3} | {minima:.3} | {} |",
+        ratio.value,
+        ratio.low,
+        ratio.high,
+        verdict.text(trial.case.limit())
+    );
+    Some(verdict)
 }

@@ -132,8 +132,8 @@ impl<E: End> Writer<'_, E> {
         Err(mismatch(format!("the reader asked for {asked} messages ({got} bytes), not for {messages}")))
     }
 
-    /// Sends the whole message and returns the system calls that took.
-    #[inline]
+    /// Sends the whole message and returns the system calls that took. Always inlined, as `receive`.
+    #[inline(always)]
     fn send(&mut self) -> io::Result<u64> {
         let message_bytes = self.buffer.text().len();
         let (mut sent, mut calls) = (0, 0);
@@ -181,6 +181,16 @@ struct Reader<'a, E> {
     ask: &'a OwnedFd,
 }
 
+/// What is wrong with a receive of `got` bytes. Apart, so that the loop stays small.
+#[cold]
+fn cut_short(got: usize, until: usize) -> io::Error {
+    if got == 0 {
+        io::Error::new(io::ErrorKind::UnexpectedEof, "the channel ended before the last byte")
+    } else {
+        mismatch(format!("a message of {got} bytes came, not of {until}"))
+    }
+}
+
 impl<E: End> Reader<'_, E> {
     fn request(&self, messages: u64) -> io::Result<()> {
         if write(self.ask, &messages.to_le_bytes())? == 8 {
@@ -190,18 +200,13 @@ impl<E: End> Reader<'_, E> {
         }
     }
 
-    /// One receive into the text from `done`, never past a message.
-    #[inline]
+    /// One receive into the text from `done`, never past a message. Always inlined: a return from a
+    /// function of our own right after a system call is mispredicted, which cost a pipe 3 % at 4 KiB.
+    #[inline(always)]
     fn receive(&mut self, done: usize, until: usize) -> io::Result<usize> {
         let got = self.end.receive(self.buffer.part(done, until))?;
-        if got == 0 {
-            return Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                "the channel ended before the last byte",
-            ));
-        }
-        if self.keeps_boundaries && got != until {
-            return Err(mismatch(format!("a message of {got} bytes came, not of {until}")));
+        if got == 0 || self.keeps_boundaries && got != until {
+            return Err(cut_short(got, until));
         }
         Ok(got)
     }

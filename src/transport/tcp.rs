@@ -4,7 +4,8 @@ use super::{End, Transport, descriptor};
 use crate::catalog::Limit;
 use crate::cell::{Axis, Cell};
 use crate::workload::Effective;
-use std::io::{self, Read, Write};
+use nix::unistd::{read, write};
+use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
 /// tcp(7).
@@ -41,12 +42,12 @@ impl Transport for Tcp {
 impl End for TcpStream {
     #[inline]
     fn send(&mut self, text: &mut [u8]) -> io::Result<usize> {
-        self.write(text)
+        Ok(write(&*self, text)?)
     }
 
     #[inline]
     fn receive(&mut self, text: &mut [u8]) -> io::Result<usize> {
-        self.read(text)
+        Ok(read(&*self, text)?)
     }
 
     fn set_nonblocking(&mut self, on: bool) -> io::Result<()> {

@@ -4,7 +4,8 @@ use super::{End, Transport, descriptor};
 use crate::catalog::Limit;
 use crate::cell::{Axis, Cell};
 use crate::workload::Effective;
-use std::io::{self, Read, Write};
+use nix::unistd::{read, write};
+use std::io;
 use std::os::unix::net::UnixStream as Socket;
 
 /// unix(7), `SOCK_STREAM`.
@@ -31,12 +32,12 @@ impl Transport for UnixStream {
 impl End for Socket {
     #[inline]
     fn send(&mut self, text: &mut [u8]) -> io::Result<usize> {
-        self.write(text)
+        Ok(write(&*self, text)?)
     }
 
     #[inline]
     fn receive(&mut self, text: &mut [u8]) -> io::Result<usize> {
-        self.read(text)
+        Ok(read(&*self, text)?)
     }
 
     fn set_nonblocking(&mut self, on: bool) -> io::Result<()> {
