@@ -95,6 +95,8 @@ pub struct Driver {
     pub private_ipc: bool,
     /// Limits of the kernel that this cell needs.
     pub limits: fn(&Cell) -> Vec<Limit>,
+    /// What an operation costs about, in nanoseconds, for `plan --exact` and its deadlines only.
+    pub rough_op_ns: fn(&Cell) -> u64,
     /// Opens the cell, before any worker starts.
     pub open: fn(&Cell) -> io::Result<Box<dyn Workload>>,
 }

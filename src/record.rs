@@ -43,7 +43,7 @@ pub struct Header {
     pub matrix_crc32: String,
     /// The command line, word by word.
     pub command: Vec<String>,
-    /// `default`, `quick` or `test`.
+    /// `default`, `quick`, `exact` or `test`.
     pub effort: String,
     /// Seed of the order of visits.
     pub seed: u64,
@@ -76,6 +76,9 @@ pub struct Table {
     pub split: Vec<Axis>,
     /// Lines printed below the table.
     pub notes: Vec<String>,
+    /// Published tables that may stand beside it, e.g. `A.2`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<String>,
     /// Every axis that the matrix names for this table, with its values in order.
     pub axes: Vec<(Axis, Vec<Value>)>,
     /// Its cells: positions in [`Header::cells`].
@@ -149,6 +152,8 @@ pub enum Lead {
     Floor,
     /// The median: interference can also help (two CPUs, contended locks).
     Typ,
+    /// The mean, as the book has it (`--exact`).
+    Mean,
 }
 
 /// The figures of a visit that verified.
@@ -179,11 +184,17 @@ pub struct Measured {
 }
 
 impl Measured {
+    fn mean_ns(&self) -> f64 {
+        let elapsed: u64 = self.samples.iter().map(|sample| sample.elapsed_ns).sum();
+        elapsed as f64 / (self.samples.len() as f64 * self.ops as f64)
+    }
+
     /// Nanoseconds an operation by the number that leads.
     pub fn lead_ns(&self) -> f64 {
         match self.lead {
             Lead::Floor => self.floor_ns,
             Lead::Typ => self.typ_ns,
+            Lead::Mean => self.mean_ns(),
         }
     }
 }
@@ -258,6 +269,9 @@ pub struct Effort {
     pub warm_up_ns: u64,
     /// Whether a batch must move many channel capacities. Only `--test`, which shows no figure, says no.
     pub fill_channels: bool,
+    /// Whether all samples are taken however long they take, and their mean leads (`--exact`).
+    #[serde(default)]
+    pub exact: bool,
 }
 
 /// Samples of one kind of cell.
@@ -279,6 +293,7 @@ impl Effort {
         oversubscribed: Sampling { samples: 5, target_ns: 20 * MS },
         warm_up_ns: 20 * MS,
         fill_channels: true,
+        exact: false,
     };
     /// What `run` does in rounds that would otherwise not leave time for six visits a cell.
     pub const THRIFTY: Effort = Effort {
@@ -287,6 +302,7 @@ impl Effort {
         oversubscribed: Sampling { samples: 3, target_ns: 20 * MS },
         warm_up_ns: 5 * MS,
         fill_channels: true,
+        exact: false,
     };
     /// What `run --quick` does: fewer samples, so that six visits a cell fit into a minute.
     pub const QUICK: Effort = Effort {
@@ -295,6 +311,7 @@ impl Effort {
         oversubscribed: Sampling { samples: 2, target_ns: 20 * MS },
         warm_up_ns: 5 * MS,
         fill_channels: true,
+        exact: false,
     };
     /// What `run --test` does: everything once, to see that it works. Its figures are not shown.
     pub const TEST: Effort = Effort {
@@ -303,5 +320,19 @@ impl Effort {
         oversubscribed: Sampling { samples: 1, target_ns: MS / 5 },
         warm_up_ns: 0,
         fill_channels: false,
+        exact: false,
     };
+
+    /// What `run --exact` does: that many samples of counts that are given.
+    pub const fn exactly(samples: u32) -> Effort {
+        let sampling = Sampling { samples, target_ns: 0 };
+        Effort {
+            additive: sampling,
+            interacting: sampling,
+            oversubscribed: sampling,
+            warm_up_ns: 0,
+            fill_channels: false,
+            exact: true,
+        }
+    }
 }

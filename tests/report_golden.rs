@@ -4,8 +4,7 @@ use ipcmatrix::cell::{Axis, Value};
 use ipcmatrix::record::{Measured, Outcome, Unavailable};
 use ipcmatrix::report::csv::csv;
 use ipcmatrix::report::load::{Run, parse_run};
-use ipcmatrix::report::markdown::markdown;
-use ipcmatrix::report::text::text;
+use ipcmatrix::report::{Options, markdown, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +14,14 @@ fn golden(name: &str) -> PathBuf {
 
 fn journal(name: &str) -> String {
     fs::read_to_string(golden(&format!("{name}.jsonl"))).unwrap()
+}
+
+fn text(run: &Run) -> anyhow::Result<String> {
+    text::text(run, Options::default())
+}
+
+fn markdown(run: &Run) -> anyhow::Result<String> {
+    markdown::markdown(run, Options::default())
 }
 
 fn run(name: &str) -> Run {

@@ -1,5 +1,6 @@
 //! What may be typed.
 
+use crate::report::metric::{METRICS, Metric};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,8 +61,11 @@ pub struct Selection {
 #[derive(Args, Debug, Clone)]
 pub struct Amount {
     /// Six short visits a cell, one minute
-    #[arg(long, conflicts_with = "test")]
+    #[arg(long, conflicts_with_all = ["test", "exact"])]
     pub quick: bool,
+    /// The book's counts and statistic: 5 x 10 MiB, 3 x 10,000 round trips, 3 x 1,000,000 increments; the mean, no interval
+    #[arg(long, conflicts_with = "test")]
+    pub exact: bool,
     /// Time for sampling, e.g. 90s or 6m [default: the matrix's, else 3m; with --quick 1m]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
@@ -144,12 +148,16 @@ pub enum Listed {
     Mechanisms,
     /// The axes and their values
     Axes,
+    /// What `report --metric` can show
+    Metrics,
 }
 
 const REPORT_EXAMPLES: &str = "\
 Examples:
   ipcmatrix report reports/2026-01-31-intel-xeon-2cpu
-  ipcmatrix report out --format csv > samples.csv";
+  ipcmatrix report out --format csv > samples.csv
+  ipcmatrix report out --published
+  ipcmatrix report out --metric cpu_ns_per_op";
 
 #[derive(Args, Debug)]
 #[command(after_help = REPORT_EXAMPLES)]
@@ -160,6 +168,12 @@ pub struct Report {
     /// Shape of the document
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+    /// What the tables show, from `ipcmatrix list metrics`; csv always has the raw samples
+    #[arg(long, value_name = "NAME", default_value = "figure", value_parser = parse_metric)]
+    pub metric: Metric,
+    /// Put published figures and the ratio to them beside today's
+    #[arg(long)]
+    pub published: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -186,6 +200,11 @@ fn bounded(text: &str, least: Duration, most: Duration) -> Result<Duration, Stri
         Ok(duration) if (least..=most).contains(&duration) => Ok(duration),
         _ => Err(format!("expected a time from {low} to {high}, such as 500ms, 90s or 6m")),
     }
+}
+
+fn parse_metric(text: &str) -> Result<Metric, String> {
+    let names: Vec<&str> = METRICS.iter().map(|spec| spec.name).collect();
+    Metric::named(text).ok_or_else(|| format!("expected one of {}", names.join(", ")))
 }
 
 fn parse_precision(text: &str) -> Result<f64, String> {

@@ -5,6 +5,7 @@ use super::{WELL, output};
 use crate::catalog::{Catalog, Driver};
 use crate::cell::{AXES, Kind};
 use crate::matrix::{self, SHIPPED};
+use crate::report::metric::{METRICS, MetricSpec};
 use anyhow::Result;
 use tabled::builder::Builder;
 use tabled::settings::Style;
@@ -18,13 +19,17 @@ pub fn list(what: Option<Listed>, catalog: &Catalog) -> Result<u8> {
         Some(Listed::Matrices) => matrices(catalog),
         Some(Listed::Mechanisms) => mechanisms(catalog),
         Some(Listed::Axes) => axes(),
-        None => format!("{}\n{}\n{}", matrices(catalog), mechanisms(catalog), axes()),
+        Some(Listed::Metrics) => metrics(),
+        None => [matrices(catalog), mechanisms(catalog), axes(), metrics()].join("\n"),
     };
     output::print(&text)?;
     Ok(WELL)
 }
 
-fn table<const COLUMNS: usize>(head: [&str; COLUMNS], rows: impl Iterator<Item = [String; COLUMNS]>) -> String {
+fn table<const COLUMNS: usize>(
+    head: [&str; COLUMNS],
+    rows: impl Iterator<Item = [String; COLUMNS]>,
+) -> String {
     let mut builder = Builder::default();
     builder.push_record(head);
     rows.for_each(|row| builder.push_record(row));
@@ -58,6 +63,14 @@ fn mechanisms(catalog: &Catalog) -> String {
         ]
     };
     table(["mechanism", "family", "measures", "serves", "what it is"], catalog.drivers().map(row))
+}
+
+fn metrics() -> String {
+    let row = |spec: &MetricSpec| {
+        let measures: Vec<&str> = spec.measures.iter().map(|measure| measure.name()).collect();
+        [spec.name.to_owned(), measures.join(", "), spec.help.to_owned()]
+    };
+    table(["metric", "of", "what it is"], METRICS.iter().map(row))
 }
 
 fn axes() -> String {

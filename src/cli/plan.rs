@@ -6,7 +6,7 @@ use crate::catalog::Catalog;
 use crate::cell::Cell;
 use crate::matrix::Matrix;
 use crate::record::{Effort, PlannedCell, Unavailable};
-use crate::runner::{estimate, process};
+use crate::runner::{estimate, exact, process};
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -24,7 +24,11 @@ pub fn plan(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let mut text = String::new();
     tables(&mut text, &matrix, arguments.cells);
     refusals(&mut text, &matrix);
-    time(&mut text, &matrix, arguments);
+    if arguments.amount.exact {
+        exact_time(&mut text, &matrix, catalog);
+    } else {
+        time(&mut text, &matrix, arguments);
+    }
     output::print(&text)?;
     Ok(WELL)
 }
@@ -62,11 +66,30 @@ fn refusals(text: &mut String, matrix: &Matrix) {
     }
 }
 
+/// The expected time of a run with the book's counts: one visit a cell, and the cells that take over a minute.
+fn exact_time(text: &mut String, matrix: &Matrix, catalog: &Catalog) {
+    let available = matrix.cells.iter().filter(|planned| planned.unavailable.is_none());
+    let timed: Vec<(&PlannedCell, u64)> = available
+        .map(|planned| (planned, exact::expected_ms(&planned.cell, run::rough_op_ns(catalog, planned))))
+        .collect();
+    let total_ms: u64 = timed.iter().map(|(_, ms)| ms).sum();
+    let _ = writeln!(text, "\nthe book's counts, one visit a cell: about {} s in all", total_ms / 1000);
+    for (planned, ms) in timed.iter().filter(|(_, ms)| *ms > exact::LONG_MS) {
+        let _ = writeln!(
+            text,
+            "  over a minute: {}: about {} s, with a deadline of its own",
+            planned.cell,
+            ms / 1000
+        );
+    }
+}
+
 fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
     let quick = arguments.amount.quick;
     let effort = if quick { Effort::QUICK } else { Effort::DEFAULT };
     let available = matrix.cells.iter().filter(|planned| planned.unavailable.is_none());
-    let round_s = available.map(|planned| estimate::visit_ns(&planned.cell, &effort)).sum::<u64>() as f64 / 1e9;
+    let round_s =
+        available.map(|planned| estimate::visit_ns(&planned.cell, &effort)).sum::<u64>() as f64 / 1e9;
     let budget_s = run::budget(arguments.amount.budget, quick, matrix).as_secs_f64();
     let _ = writeln!(text, "\none round: about {round_s:.0} s; budget: {budget_s:.0} s");
     if round_s > 0.0 && budget_s < 6.0 * round_s {

@@ -2,7 +2,7 @@
 
 use super::arguments::{Format, Report as Arguments};
 use super::{WELL, output, usage};
-use crate::report::{csv, load, markdown, text};
+use crate::report::{Options, csv, load, markdown, text};
 use anyhow::Result;
 
 /// Prints each run in the format.
@@ -10,12 +10,13 @@ use anyhow::Result;
 /// # Errors
 /// A run that cannot be read: exit code 2, as it is a file that is not valid.
 pub fn report(arguments: &Arguments) -> Result<u8> {
+    let options = Options { metric: arguments.metric, published: arguments.published };
     let mut documents = Vec::new();
     for path in &arguments.runs {
         let run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
         documents.push(match arguments.format {
-            Format::Text => text::text(&run)?,
-            Format::Md => markdown::markdown(&run)?,
+            Format::Text => text::text(&run, options)?,
+            Format::Md => markdown::markdown(&run, options)?,
             Format::Csv => csv::csv(&run),
         });
     }

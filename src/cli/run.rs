@@ -6,10 +6,11 @@ use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
 use crate::measure::clock::{Clock, Monotonic, utc_now};
-use crate::record::{Effort, Header};
+use crate::record::{Effort, Header, PlannedCell};
 use crate::report::cells::{Slot, slots};
 use crate::report::load::{JOURNAL, Run};
-use crate::report::{markdown, text};
+use crate::report::metric::Metric;
+use crate::report::{Options, markdown, text};
 use crate::runner::journal::Journal;
 use crate::runner::process::Processes;
 use crate::runner::signals::Signals;
@@ -22,7 +23,7 @@ use std::time::Duration;
 const DEFAULT_BUDGET: Duration = Duration::from_secs(180);
 /// What `--quick` gets.
 pub const QUICK_BUDGET: Duration = Duration::from_secs(60);
-/// A day: `--test` ends by itself after one round.
+/// A day: `--test` and `--exact` end by themselves after one round.
 const NO_BUDGET: Duration = Duration::from_secs(24 * 3600);
 /// Rounds for everybody before a cell may be done.
 const FULL_ROUNDS: usize = 12;
@@ -47,7 +48,7 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     }
     let ran = runner::run(
         &header,
-        settings(arguments),
+        settings(arguments, &header, catalog),
         &mut Processes::new(&signals),
         &Monotonic,
         &mut journal,
@@ -56,15 +57,25 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     publish(header, ran, folder.as_deref(), arguments.quiet)
 }
 
-fn settings(arguments: &Arguments) -> Settings {
-    let (effort, full_rounds, most_rounds) = match (arguments.test, arguments.amount.quick) {
+fn settings(arguments: &Arguments, header: &Header, catalog: &Catalog) -> Settings {
+    let amount = &arguments.amount;
+    let (effort, full_rounds, most_rounds) = match (arguments.test || amount.exact, amount.quick) {
         (true, _) => (Effort::TEST, 1, 1),
         (_, true) => (Effort::QUICK, QUICK_FULL_ROUNDS, usize::MAX),
         _ => (Effort::DEFAULT, FULL_ROUNDS, usize::MAX),
     };
     let deadline_ms = arguments.deadline.as_millis() as u64;
     let thrifty = if effort == Effort::DEFAULT { Effort::THRIFTY } else { effort };
-    Settings { effort, thrifty, full_rounds, most_rounds, deadline_ms }
+    let exact_op_ns =
+        amount.exact.then(|| header.cells.iter().map(|planned| rough_op_ns(catalog, planned)).collect());
+    Settings { effort, thrifty, full_rounds, most_rounds, deadline_ms, exact_op_ns }
+}
+
+/// What an operation of the cell costs about, as its driver says.
+pub fn rough_op_ns(catalog: &Catalog, planned: &PlannedCell) -> u64 {
+    let cell = &planned.cell;
+    let driver = cell.measure().and_then(|measure| catalog.find(measure, cell.mechanism()));
+    driver.map_or(0, |driver| (driver.rough_op_ns)(cell))
 }
 
 /// Time for sampling: what was typed, else what the effort or the matrix says.
@@ -74,13 +85,15 @@ pub fn budget(typed: Option<Duration>, quick: bool, matrix: &Matrix) -> Duration
 }
 
 fn header(arguments: &Arguments, matrix: &Matrix) -> Header {
-    let budget = match arguments.test {
-        true => NO_BUDGET,
-        false => budget(arguments.amount.budget, arguments.amount.quick, matrix),
+    let amount = &arguments.amount;
+    let budget = match (arguments.test || amount.exact, amount.budget) {
+        (true, None) => NO_BUDGET,
+        (_, typed) => budget(typed, amount.quick, matrix),
     };
-    let effort = match (arguments.test, arguments.amount.quick) {
-        (true, _) => "test",
-        (_, true) => "quick",
+    let effort = match (arguments.test, amount.exact, amount.quick) {
+        (true, _, _) => "test",
+        (_, true, _) => "exact",
+        (_, _, true) => "quick",
         _ => "default",
     };
     let identity = serde_json::to_vec(&(&matrix.tables, &matrix.cells)).unwrap_or_default();
@@ -143,15 +156,17 @@ fn announce(header: &Header, folder: Option<&Path>) {
 /// Prints the tables and completes the folder; whatever fails there, what was measured is shown first.
 fn publish(header: Header, ran: Ran, folder: Option<&Path>, quiet: bool) -> Result<u8> {
     let run = Run { header, visits: ran.visits, end: Some(ran.end), torn_line: false };
-    let printed = text::text(&run).and_then(|text| output::print(&text));
-    let mut failed = slots(&run).iter().any(|slot| matches!(slot, Slot::Failed(_)));
+    let printed = text::text(&run, Options::default()).and_then(|text| output::print(&text));
+    let mut failed = slots(&run, Metric::Figure).iter().any(|slot| matches!(slot, Slot::Failed(_)));
     if let Some(error) = ran.journal_error {
         failed = true;
-        eprintln!("ipcmatrix: the journal could not be written any more: {error}; the tables above hold all visits made");
+        eprintln!(
+            "ipcmatrix: the journal could not be written any more: {error}; the tables above hold all visits made"
+        );
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
-        match markdown::markdown(&run).and_then(|text| output::write(&readme, &text)) {
+        match markdown::markdown(&run, Options::default()).and_then(|text| output::write(&readme, &text)) {
             Ok(()) if quiet => {}
             Ok(()) => eprintln!("report: {}", readme.display()),
             Err(error) => {

@@ -18,7 +18,7 @@ mod sysv_semaphore;
 pub use increment::Increment;
 
 use crate::catalog::{Driver, Family, Reach};
-use crate::cell::Measure;
+use crate::cell::{Axis, Cell, Measure};
 use std::io;
 use std::mem::MaybeUninit;
 
@@ -32,6 +32,10 @@ pub trait Lock: Send + Sync + Sized + 'static {
     const REACH: Reach = Reach::Both;
     /// Whether its objects live in an IPC namespace.
     const PRIVATE_IPC: bool = false;
+
+    /// Whether a worker that waits does so in a queue of the kernel each time, which costs tens of microseconds
+    /// across CPUs.
+    const QUEUES_IN_KERNEL: bool = false;
 
     /// Builds the lock in place, in the coordinator, before any worker starts.
     ///
@@ -57,7 +61,19 @@ pub const fn increment<L: Lock>() -> Driver {
         extra_axes: &[],
         private_ipc: L::PRIVATE_IPC,
         limits: |_| Vec::new(),
+        rough_op_ns: rough_op_ns::<L>,
         open: |cell| Ok(Box::new(Increment::<L>::open(cell)?)),
+    }
+}
+
+/// What an increment of each worker costs about, in nanoseconds.
+fn rough_op_ns<L: Lock>(cell: &Cell) -> u64 {
+    let workers = cell.count(Axis::Workers);
+    let across = cell.word(Axis::Placement) != "same_cpu" && workers > 1;
+    match (L::QUEUES_IN_KERNEL, across) {
+        (true, true) => 50_000 * workers,
+        (true, false) => 1_000 * workers,
+        (false, _) => 200 * workers,
     }
 }
 

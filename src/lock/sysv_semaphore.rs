@@ -19,6 +19,7 @@ impl<const UNDO: bool> Lock for SysvLock<UNDO> {
     const SUMMARY: &'static str =
         if UNDO { "a System V semaphore with SEM_UNDO, semop(2)" } else { "a System V semaphore, semop(2)" };
     const PRIVATE_IPC: bool = true;
+    const QUEUES_IN_KERNEL: bool = true;
 
     fn init(at: &mut MaybeUninit<Self>) -> io::Result<()> {
         at.write(SysvLock(Semaphore::create(1)?));

@@ -20,6 +20,7 @@ pub(super) struct Draft {
     pub column: Axis,
     pub split: Vec<Axis>,
     pub notes: Vec<String>,
+    pub published: Vec<String>,
     /// The axes that the file names and those that the measure adds.
     pub axes: BTreeMap<Axis, Vec<Value>>,
     /// Positions in [`Document::excludes`].
@@ -279,6 +280,7 @@ fn table_of(draft: &Draft, cells: Vec<usize>) -> Table {
         column: draft.column,
         split: draft.split.clone(),
         notes: draft.notes.clone(),
+        published: draft.published.clone(),
         axes: draft.axes.clone().into_iter().collect(),
         cells,
     }

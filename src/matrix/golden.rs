@@ -67,7 +67,9 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
     (
         "measure",
         "measure = \"bandwith\"",
-        &["8:11: unknown measure `bandwith`; did you mean `bandwidth`? Allowed: bandwidth, increment"],
+        &[
+            "8:11: unknown measure `bandwith`; did you mean `bandwidth`? Allowed: bandwidth, round_trip, increment",
+        ],
     ),
     (
         "measure",
@@ -250,7 +252,7 @@ fn bad_files() -> Vec<(String, &'static [&'static str])> {
             GOOD.replace("[table.axes]", "[table.axis]"),
             &[
                 "5:1: the key `axes` is missing: expected [table.axes] with a line for each axis",
-                "14:8: unknown key `axis`; did you mean `axes`? Allowed: id, title, measure, row, column, split, notes, axes",
+                "14:8: unknown key `axis`; did you mean `axes`? Allowed: id, title, measure, row, column, split, notes, published, axes",
             ],
         ),
     ]

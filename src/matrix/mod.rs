@@ -13,6 +13,7 @@
 //! column = "mechanism"
 //! split = ["placement"]                  # optional
 //! notes = ["A line below the table."]    # optional
+//! published = ["A.2", "A.3"]             # optional: published tables that may stand beside it
 //!
 //! [table.axes]
 //! mechanism = ["pipe", "tcp"]

@@ -14,6 +14,7 @@ const fn transport(mechanism: &'static str, extra_axes: &'static [(Axis, &'stati
         extra_axes,
         private_ipc: false,
         limits: |_| Vec::new(),
+        rough_op_ns: |_| 1,
         open: |_| Err(io::ErrorKind::Unsupported.into()),
     }
 }
@@ -28,6 +29,7 @@ const fn lock(mechanism: &'static str, reach: Reach) -> Driver {
         extra_axes: &[],
         private_ipc: false,
         limits: |_| Vec::new(),
+        rough_op_ns: |_| 1,
         open: |_| Err(io::ErrorKind::Unsupported.into()),
     }
 }

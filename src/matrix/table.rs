@@ -6,10 +6,11 @@ use super::page::{Entry, Page};
 use super::value;
 use crate::catalog::Catalog;
 use crate::cell::{AXES, Axis, Measure, Value};
+use crate::published;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
-const KEYS: &[&str] = &["id", "title", "measure", "row", "column", "split", "notes", "axes"];
+const KEYS: &[&str] = &["id", "title", "measure", "row", "column", "split", "notes", "published", "axes"];
 
 /// The longest title and the longest note, in bytes.
 const LONGEST_TITLE: usize = 200;
@@ -39,6 +40,7 @@ pub(super) fn read(
     let column = need_axis(page, entry, "column");
     let split = table.get("split").map_or(Some(Vec::new()), |value| axis_list(page, value));
     let notes = table.get("notes").map_or(Some(Vec::new()), |value| note_list(page, value));
+    let published = table.get("published").map_or(Some(Vec::new()), |value| published_list(page, value));
     let named = page.need(entry, "axes", "[table.axes] with a line for each axis");
     let named = named.and_then(|value| read_axes(page, value, catalog));
 
@@ -48,11 +50,11 @@ pub(super) fn read(
     if check_shown(page, &shown, measure, &axes, catalog) {
         check_unshown(page, at, &shown, &named, &axes);
     }
-    let (id, title, notes) = (id?, title?, notes?);
+    let (id, title, notes, published) = (id?, title?, notes?, published?);
     let split = shown.split.iter().map(|(_, axis)| *axis).collect();
     let (row, column) = (shown.row.1, shown.column.1);
     let (place, excludes) = (page.place(at), Vec::new());
-    let draft = Draft { place, id, title, measure, row, column, split, notes, axes, excludes };
+    let draft = Draft { place, id, title, measure, row, column, split, notes, published, axes, excludes };
     (page.mistakes.len() == before).then_some(draft)
 }
 
@@ -113,6 +115,21 @@ fn axis_list(page: &mut Page, value: &Entry) -> Option<Vec<At<Axis>>> {
 fn note_list(page: &mut Page, value: &Entry) -> Option<Vec<String>> {
     let elements = page.list(value, "a list of strings")?;
     elements.iter().map(|element| page.line(element, LONGEST_NOTE)).collect()
+}
+
+fn published_list(page: &mut Page, value: &Entry) -> Option<Vec<String>> {
+    let known = published::tables();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let elements = page.list(value, "a list of published tables, such as [\"A.2\"]")?;
+    let read = |element: &Entry| {
+        let name = page.string(element, "the name of a published table")?;
+        if known.contains(&name) {
+            return Some(name.to_owned());
+        }
+        page.note(element.span().start, unknown("published table", name, &known));
+        None
+    };
+    elements.iter().map(read).collect()
 }
 
 fn read_axes(page: &mut Page, value: &Entry, catalog: &Catalog) -> Option<Named> {

@@ -1,6 +1,7 @@
 //! What came of each cell: one figure, or why there is none.
 
 use super::load::Run;
+use super::metric::Metric;
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::Estimate;
 use crate::record::{Measured, Outcome, Unavailable, Visit};
@@ -34,7 +35,7 @@ pub enum Slot {
 pub struct Figure {
     /// Nanoseconds an operation; what the runner compares with the precision.
     pub ns: Estimate,
-    /// The same in the unit that is shown: MB/s, or seconds per [`SHOWN_INCREMENTS`].
+    /// What is shown, in its unit: MB/s, microseconds, seconds per [`SHOWN_INCREMENTS`], or another metric.
     pub shown: Estimate,
     /// The fewest operations a worker in a sample, over the visits.
     pub least_ops: u64,
@@ -83,7 +84,7 @@ impl Slot {
 }
 
 /// What came of every cell of the header, in its order.
-pub fn slots(run: &Run) -> Vec<Slot> {
+pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
     let mut visits: Vec<Vec<&Visit>> = vec![Vec::new(); run.header.cells.len()];
     for visit in &run.visits {
         visits[visit.cell_index].push(visit);
@@ -93,13 +94,42 @@ pub fn slots(run: &Run) -> Vec<Slot> {
         slot => slot,
     };
     let planned = run.header.cells.iter().zip(visits);
-    planned
-        .map(|(planned, visits)| shown(slot(&planned.cell, planned.unavailable.as_ref(), &visits)))
-        .collect()
+    let mut slots: Vec<Slot> = planned
+        .map(|(planned, visits)| shown(slot(metric, &planned.cell, planned.unavailable.as_ref(), &visits)))
+        .collect();
+    if metric == Metric::PercentOfMemoryCopy {
+        relate_to_copy(run, &mut slots);
+    }
+    slots
+}
+
+/// The mechanism that copies in memory, which other bandwidths are compared with.
+const MEMORY_COPY: &str = "memory_copy";
+
+/// Makes percentages of the copy of the same bytes; a cell without one beside it has no figure.
+fn relate_to_copy(run: &Run, slots: &mut [Slot]) {
+    let copies: Vec<(u64, f64)> = run
+        .header
+        .cells
+        .iter()
+        .zip(slots.iter())
+        .filter(|(planned, _)| planned.cell.mechanism() == MEMORY_COPY)
+        .filter_map(|(planned, slot)| {
+            Some((planned.cell.count(Axis::MessageBytes), slot.figure()?.shown.value))
+        })
+        .collect();
+    for (planned, slot) in run.header.cells.iter().zip(slots) {
+        let Slot::Measured(figure) = slot else { continue };
+        let bytes = planned.cell.count(Axis::MessageBytes);
+        match copies.iter().find(|(copied, _)| *copied == bytes) {
+            Some((_, copy)) => figure.shown = figure.shown.scaled(100.0 / copy),
+            None => *slot = Slot::Absent,
+        }
+    }
 }
 
 /// What came of one cell. A failed visit fails it; then the visits that were measured count.
-fn slot(cell: &Cell, planned: Option<&Unavailable>, visits: &[&Visit]) -> Slot {
+fn slot(metric: Metric, cell: &Cell, planned: Option<&Unavailable>, visits: &[&Visit]) -> Slot {
     if let Some(failure) = failure(visits) {
         return Slot::Failed(failure);
     }
@@ -109,7 +139,7 @@ fn slot(cell: &Cell, planned: Option<&Unavailable>, visits: &[&Visit]) -> Slot {
     match (measured.is_empty(), refused) {
         (true, Some((_, unavailable))) => Slot::Unavailable(unavailable),
         (true, None) => Slot::NotVisited,
-        (false, refused) => figure(cell, &measured, refused),
+        (false, refused) => figure(metric, cell, &measured, refused),
     }
 }
 
@@ -139,7 +169,12 @@ fn failure(visits: &[&Visit]) -> Option<Failure> {
 }
 
 /// The figure of a cell with measured visits; a failure where a visit's number is no time.
-fn figure(cell: &Cell, measured: &[&Measured], refused: Option<(usize, Unavailable)>) -> Slot {
+fn figure(
+    metric: Metric,
+    cell: &Cell,
+    measured: &[&Measured],
+    refused: Option<(usize, Unavailable)>,
+) -> Slot {
     let times: Vec<f64> = measured.iter().map(|measured| measured.lead_ns()).collect();
     let senseless: Vec<&f64> = times.iter().filter(|time| !(time.is_finite() && **time > 0.0)).collect();
     let (None, Some(ns)) = (senseless.first(), Estimate::of(&times)) else {
@@ -152,10 +187,11 @@ fn figure(cell: &Cell, measured: &[&Measured], refused: Option<(usize, Unavailab
             visits: times.len(),
         });
     };
+    let Some(shown) = shown(metric, cell, &ns, measured) else { return Slot::Absent };
     let ops = measured.iter().map(|measured| measured.ops);
     Slot::Measured(Box::new(Figure {
         ns,
-        shown: shown(cell, &ns),
+        shown,
         least_ops: ops.clone().min().unwrap_or(0),
         most_ops: ops.max().unwrap_or(0),
         oversubscribed: measured.iter().any(|measured| measured.oversubscribed),
@@ -165,7 +201,7 @@ fn figure(cell: &Cell, measured: &[&Measured], refused: Option<(usize, Unavailab
 }
 
 /// The unit of a measure's figures.
-pub fn unit(measure: Measure) -> &'static str {
+pub fn measure_unit(measure: Measure) -> &'static str {
     match measure {
         Measure::Bandwidth => "MB/s",
         Measure::RoundTrip => "us per round trip",
@@ -173,19 +209,23 @@ pub fn unit(measure: Measure) -> &'static str {
     }
 }
 
-/// An estimate of nanoseconds an operation in the unit of the cell's measure. Rates are inverted
-/// here, after the median.
-fn shown(cell: &Cell, ns: &Estimate) -> Estimate {
-    match cell.measure() {
+/// What is shown of the cell: `None` where the metric cannot be had of it. Rates of the measure are
+/// inverted here, after the median.
+fn shown(metric: Metric, cell: &Cell, ns: &Estimate, measured: &[&Measured]) -> Option<Estimate> {
+    if metric != Metric::Figure {
+        let values: Option<Vec<f64>> = measured.iter().map(|measured| metric.of(cell, measured)).collect();
+        return Estimate::of(&values?);
+    }
+    Some(match cell.measure() {
         Some(Measure::Bandwidth) => ns.rate(megabytes_scale(cell)),
         Some(Measure::RoundTrip) => ns.scaled(MICROSECOND_SCALE),
         Some(Measure::Increment) => ns.scaled(INCREMENT_SCALE),
         None => *ns,
-    }
+    })
 }
 
 /// One time in nanoseconds an operation, in the unit of the cell's measure.
-pub fn shown_value(cell: &Cell, ns: f64) -> f64 {
+pub fn measure_value(cell: &Cell, ns: f64) -> f64 {
     match cell.measure() {
         Some(Measure::Bandwidth) => megabytes_scale(cell) / ns,
         Some(Measure::RoundTrip) => ns * MICROSECOND_SCALE,

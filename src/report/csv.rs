@@ -1,9 +1,10 @@
 //! Tidy CSV (RFC 4180, lines ended by a line feed): one row a sample, and one for each visit or cell
 //! that has none. Words are kept to one line, controls shown as in the other formats.
 
-use super::cells::{Slot, shown_value, slots, unit};
+use super::cells::{Slot, measure_unit, measure_value, slots};
 use super::escape::line;
 use super::load::Run;
+use super::metric::Metric;
 use crate::cell::{AXES, Cell, Measure};
 use crate::record::{Lead, Measured, Outcome, Sample, Unavailable, Visit, WorkerSample};
 
@@ -34,7 +35,7 @@ const COLUMNS: &[&str] = &[
 
 /// The samples of a run: visits in the order of the journal, then the cells without a visit.
 pub fn csv(run: &Run) -> String {
-    let slots = slots(run);
+    let slots = slots(run, Metric::Figure);
     let mut table = Table::new();
     let mut visited = vec![false; slots.len()];
     for visit in &run.visits {
@@ -124,7 +125,7 @@ fn sample_fields(cell: &Cell, measured: &Measured, number: usize, sample: &Sampl
         let parts = sample.workers.iter().map(|worker| u128::from(part(worker)));
         parts.sum::<u128>().to_string()
     };
-    let value = shown_value(cell, sample.elapsed_ns as f64 / measured.ops as f64);
+    let value = measure_value(cell, sample.elapsed_ns as f64 / measured.ops as f64);
     vec![
         ("outcome", "measured".into()),
         ("lead", if measured.lead == Lead::Floor { "floor" } else { "typ" }.into()),
@@ -143,7 +144,7 @@ fn sample_fields(cell: &Cell, measured: &Measured, number: usize, sample: &Sampl
 
 /// The unit as tables name it, without thousands commas.
 fn csv_unit(measure: Measure) -> String {
-    unit(measure).replace(',', "")
+    measure_unit(measure).replace(',', "")
 }
 
 /// A field, in quotes where it has a comma, a quote or a line end.

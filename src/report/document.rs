@@ -2,15 +2,18 @@
 //!
 //! Nothing here is escaped yet: that is the business of each format.
 
-use super::cells::{Failure, Figure, SHOWN_INCREMENTS, Slot, slots, unit};
+use super::Options;
+use super::beside;
+use super::cells::{Failure, Figure, SHOWN_INCREMENTS, Slot, slots};
 use super::digits::{counted, superscript, thousands, uncertainty, value};
 use super::escape::command;
 use super::load::Run;
+use super::metric::Metric;
 use super::projection::{Coordinate, Grid, Projection, project};
 use crate::cell::{Axis, Measure, Value};
 use crate::measure::stats::{Grade, LEAST_VISITS};
 use crate::record::Visit;
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 /// A report.
 pub struct Document {
@@ -70,17 +73,34 @@ impl Place {
 ///
 /// # Errors
 /// Those of [`project`].
-pub fn document(run: &Run) -> Result<Document> {
-    let sheets = project(run)?.iter().map(sheet).collect();
-    Ok(Document { title: title(run), facts: facts(run), reading: reading(), sheets })
+pub fn document(run: &Run, options: Options) -> Result<Document> {
+    let sheets: Vec<Sheet> =
+        project(run, options.metric)?.iter().map(|projection| sheet(projection, options)).collect();
+    ensure!(
+        !sheets.is_empty() || run.header.tables.is_empty(),
+        "no table of this run can show {}: it is a metric of {} cells",
+        options.metric.spec().name,
+        options.metric.spec().measures.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" or ")
+    );
+    Ok(Document { title: title(run), facts: facts(run), reading: reading(&run.header.effort), sheets })
 }
 
 fn title(run: &Run) -> String {
     format!("ipcmatrix: {}", run.header.matrices.join(", "))
 }
 
+/// The effort of a run with the book's counts.
+const EXACT_EFFORT: &str = "exact";
+
 /// How to read the tables.
-fn reading() -> Vec<String> {
+fn reading(effort: &str) -> Vec<String> {
+    if effort == EXACT_EFFORT {
+        return vec![
+            "Exact: the counts and the statistic of the book. Each figure is the mean of 5 loops of 10 MiB, of 3 runs of \
+             10,000 round trips, or of 3 runs of 1,000,000 increments a worker, in one visit; there is no interval."
+                .into(),
+        ];
+    }
     vec![
         format!(
             "± is the 95 % interval of the median over visits: its larger side, rounded up. Under {LEAST_VISITS} \
@@ -94,7 +114,7 @@ fn reading() -> Vec<String> {
 
 fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let header = &run.header;
-    let slots = slots(run);
+    let slots = slots(run, Metric::Figure);
     vec![
         ("command", command(&header.command)),
         ("begun", header.started.clone()),
@@ -171,13 +191,17 @@ fn ended_fact(run: &Run) -> String {
     if run.torn_line { format!("{text}; its last line was cut off and is dropped") } else { text }
 }
 
-fn sheet(projection: &Projection) -> Sheet {
+fn sheet(projection: &Projection, options: Options) -> Sheet {
     let table = projection.table;
     let mut footnotes = Footnotes::default();
-    let panels = projection.grids.iter().map(|grid| panel(projection, grid, &mut footnotes)).collect();
+    let mut panels: Vec<Panel> =
+        projection.grids.iter().map(|grid| panel(projection, grid, options.metric, &mut footnotes)).collect();
+    if options.published && options.metric == Metric::Figure {
+        panels.extend(beside::panels(projection, &mut footnotes));
+    }
     Sheet {
-        heading: format!("{} {} ({})", table.id, table.title, unit(table.measure)),
-        captions: captions(projection),
+        heading: format!("{} {} ({})", table.id, table.title, options.metric.unit(table.measure)),
+        captions: captions(projection, options.metric),
         panels,
         notes: table.notes.clone(),
         footnotes: footnotes.texts,
@@ -185,12 +209,17 @@ fn sheet(projection: &Projection) -> Sheet {
 }
 
 /// What holds for the whole table: the unit, axes of one value, a scale.
-fn captions(projection: &Projection) -> Vec<String> {
+fn captions(projection: &Projection, metric: Metric) -> Vec<String> {
     let mut captions = Vec::new();
-    if projection.table.measure == Measure::Bandwidth {
-        captions.push("MB/s = 10^6 bytes a second.".to_string());
+    match (metric, projection.table.measure) {
+        (Metric::Figure, Measure::Bandwidth) => captions.push("MB/s = 10^6 bytes a second.".to_string()),
+        (Metric::Figure, Measure::RoundTrip) => {
+            captions
+                .push("Request out and answer back, never halved; the book calls it latency.".to_string());
+        }
+        (Metric::Figure, Measure::Increment) => captions.extend(scaled(projection)),
+        _ => captions.push(format!("{}: {}.", metric.spec().name, metric.spec().help)),
     }
-    captions.extend(scaled(projection));
     let constant = |(axis, value, everywhere): &(Axis, Value, bool)| {
         let where_it_applies = if *everywhere { "" } else { " where it applies" };
         format!("{}{where_it_applies}", split_value(*axis, &Some(value.clone())))
@@ -204,9 +233,6 @@ fn captions(projection: &Projection) -> Vec<String> {
 
 /// That increments were measured on other counts than the one shown.
 fn scaled(projection: &Projection) -> Option<String> {
-    if projection.table.measure != Measure::Increment {
-        return None;
-    }
     let slots = projection.grids.iter().flat_map(|grid| grid.slots.iter().flatten());
     let figures: Vec<&Figure> = slots.filter_map(Slot::figure).collect();
     let least = figures.iter().map(|figure| figure.least_ops).min()?;
@@ -219,9 +245,9 @@ fn scaled(projection: &Projection) -> Option<String> {
     Some(format!("Scaled: measured on {batches} ({least} to {most} increments a worker), shown for {shown}."))
 }
 
-fn panel(projection: &Projection, grid: &Grid, footnotes: &mut Footnotes) -> Panel {
+fn panel(projection: &Projection, grid: &Grid, metric: Metric, footnotes: &mut Footnotes) -> Panel {
     let table = projection.table;
-    let higher_wins = table.measure == Measure::Bandwidth && table.column == Axis::Mechanism;
+    let higher_wins = metric.more_is_better(table.measure) == Some(true) && table.column == Axis::Mechanism;
     let mut rows = Vec::new();
     for (heading, slots) in grid.rows.iter().zip(&grid.slots) {
         let best = if higher_wins { winner(slots) } else { None };
@@ -247,12 +273,12 @@ fn winner(slots: &[Slot]) -> Option<usize> {
     (figures.len() > 1 && beats_all).then_some(*column)
 }
 
-fn coordinate(value: &Coordinate) -> String {
+pub(super) fn coordinate(value: &Coordinate) -> String {
     value.as_ref().map_or_else(|| "-".into(), Value::to_string)
 }
 
 /// `placement same_cpu (all workers on one CPU)`.
-fn split_value(axis: Axis, value: &Coordinate) -> String {
+pub(super) fn split_value(axis: Axis, value: &Coordinate) -> String {
     let Some(value) = value else {
         return format!("no {axis}");
     };
@@ -342,13 +368,13 @@ fn share(part: usize, whole: usize, what: &str) -> String {
 
 /// Footnotes of a table, each text once.
 #[derive(Default)]
-struct Footnotes {
+pub(super) struct Footnotes {
     texts: Vec<String>,
 }
 
 impl Footnotes {
     /// The number of a footnote, from 1.
-    fn number(&mut self, text: String) -> usize {
+    pub(super) fn number(&mut self, text: String) -> usize {
         if let Some(position) = self.texts.iter().position(|known| *known == text) {
             return position + 1;
         }

@@ -1,5 +1,6 @@
 //! The report for GitHub: its tables (GitHub Flavored Markdown, 4.10), nothing but text in them.
 
+use super::Options;
 use super::digits::superscript;
 use super::document::{Document, Panel, Place, Sheet, document};
 use super::escape;
@@ -11,8 +12,8 @@ use anyhow::Result;
 ///
 /// # Errors
 /// Those of [`super::projection::project`].
-pub fn markdown(run: &Run) -> Result<String> {
-    let Document { title, facts, reading, sheets } = document(run)?;
+pub fn markdown(run: &Run, options: Options) -> Result<String> {
+    let Document { title, facts, reading, sheets } = document(run, options)?;
     let mut lines = vec![format!("# {}", escape::markdown(&title)), String::new()];
     lines.extend(facts.iter().map(|(label, text)| fact(label, text)));
     for paragraph in reading {

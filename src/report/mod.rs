@@ -5,6 +5,7 @@
 //! [`projection`] lays the cells out by row, column and split, [`document`] words the report, and
 //! [`text`], [`markdown`] and [`csv`] write it.
 
+mod beside;
 pub mod cells;
 pub mod csv;
 pub mod digits;
@@ -12,5 +13,17 @@ pub mod document;
 pub mod escape;
 pub mod load;
 pub mod markdown;
+pub mod metric;
 pub mod projection;
 pub mod text;
+
+use metric::Metric;
+
+/// What a report shows beside what the matrix asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What the tables show of their cells.
+    pub metric: Metric,
+    /// Whether published figures stand beside today's, where the matrix names some.
+    pub published: bool,
+}

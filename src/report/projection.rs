@@ -2,6 +2,7 @@
 
 use super::cells::{Slot, slots};
 use super::load::Run;
+use super::metric::Metric;
 use crate::cell::{Axis, Cell, Value};
 use crate::record::Table;
 use anyhow::{Context, Result, bail, ensure};
@@ -39,10 +40,11 @@ pub struct Grid {
 /// # Errors
 /// A table that would have to average: an axis with more than one value that is neither row, column
 /// nor split, or two cells in one place; a table with cells of another measure.
-pub fn project(run: &Run) -> Result<Vec<Projection<'_>>> {
-    let slots = slots(run);
+pub fn project(run: &Run, metric: Metric) -> Result<Vec<Projection<'_>>> {
+    let slots = slots(run, metric);
     let project = |table| project_table(run, table, &slots).with_context(|| format!("table {:?}", table.id));
-    run.header.tables.iter().map(project).collect()
+    let has_it = |table: &&Table| metric.spec().measures.contains(&table.measure);
+    run.header.tables.iter().filter(has_it).map(project).collect()
 }
 
 /// A cell of a table, and what came of it.

@@ -1,5 +1,6 @@
 //! The report for a terminal: plain tables, no colour, no escape sequence.
 
+use super::Options;
 use super::digits::superscript;
 use super::document::{Document, Panel, Sheet, document};
 use super::escape::line;
@@ -13,8 +14,8 @@ use tabled::settings::{Alignment, Style};
 ///
 /// # Errors
 /// Those of [`super::projection::project`].
-pub fn text(run: &Run) -> Result<String> {
-    let Document { title, facts, reading, sheets } = document(run)?;
+pub fn text(run: &Run, options: Options) -> Result<String> {
+    let Document { title, facts, reading, sheets } = document(run, options)?;
     let mut lines = vec![line(&title), String::new()];
     lines.extend(facts.iter().map(|(label, fact)| format!("{label:<10} {}", line(fact))));
     lines.push(String::new());

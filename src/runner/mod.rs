@@ -2,12 +2,14 @@
 //! never measures, and it names no mechanism.
 
 pub mod estimate;
+pub mod exact;
 pub mod journal;
 pub mod process;
 pub mod progress;
 pub mod schedule;
 pub mod signals;
 
+use crate::cell::Cell;
 use crate::measure::clock::{Clock, utc_now};
 use crate::measure::stats::LEAST_VISITS;
 use crate::record::{Effort, End, Header, Outcome, Request, Visit};
@@ -17,7 +19,7 @@ use schedule::Schedule;
 use signals::Caught;
 
 /// What a run needs beside its header.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// How much a visit measures.
     pub effort: Effort,
@@ -29,6 +31,9 @@ pub struct Settings {
     pub most_rounds: usize,
     /// A visit that takes longer than this is ended.
     pub deadline_ms: u64,
+    /// With the book's counts: what an operation of each cell costs about, in nanoseconds, in the order of the
+    /// header. `None` calibrates.
+    pub exact_op_ns: Option<Vec<u64>>,
 }
 
 /// Makes a visit. The program's own starts a process; tests script one.
@@ -106,7 +111,12 @@ impl Run<'_> {
         self.clock.now_ns() - self.begin_ns
     }
 
-    fn rounds(&mut self, visitor: &mut dyn Visitor, journal: &mut Journal, progress: &mut dyn Progress) -> Stop {
+    fn rounds(
+        &mut self,
+        visitor: &mut dyn Visitor,
+        journal: &mut Journal,
+        progress: &mut dyn Progress,
+    ) -> Stop {
         for round in 1..=self.settings.most_rounds {
             let order = self.schedule.next_round();
             if order.is_empty() {
@@ -117,7 +127,8 @@ impl Run<'_> {
                 if self.over_budget(*cell_index) {
                     return Stop::Reason("budget");
                 }
-                progress.visit(&self.standing(round, place, order.len()), &self.header.cells[*cell_index].cell);
+                progress
+                    .visit(&self.standing(round, place, order.len()), &self.header.cells[*cell_index].cell);
                 match self.visit(*cell_index, round, visitor) {
                     Ok(visit) => {
                         if let Err(error) = journal.visit(&visit) {
@@ -138,18 +149,41 @@ impl Run<'_> {
     fn visit(&mut self, cell_index: usize, round: usize, visitor: &mut dyn Visitor) -> Result<Visit, Caught> {
         let cell = self.header.cells[cell_index].cell.clone();
         let begin_ns = self.elapsed_ns();
-        let request = Request {
-            ops: self.schedule.ops(cell_index),
-            cell: cell.clone(),
-            effort: if self.thrifty { self.settings.thrifty } else { self.settings.effort },
-            deadline_ms: self.settings.deadline_ms,
-            runner: Some(std::process::id() as i32),
-        };
+        let request = self.request(cell_index, &cell);
         let outcome = visitor.visit(&request)?;
         let duration_ns = self.elapsed_ns() - begin_ns;
         self.schedule.record(cell_index, &outcome, duration_ns);
         let position = self.visits.len() as u32 + 1;
-        Ok(Visit { cell_index, cell, round: round as u32, position, begin_ns, duration_ns, thrifty: self.thrifty, outcome })
+        Ok(Visit {
+            cell_index,
+            cell,
+            round: round as u32,
+            position,
+            begin_ns,
+            duration_ns,
+            thrifty: self.thrifty,
+            outcome,
+        })
+    }
+
+    fn request(&self, cell_index: usize, cell: &Cell) -> Request {
+        let settings = &self.settings;
+        let calibrated = Request {
+            cell: cell.clone(),
+            ops: self.schedule.ops(cell_index),
+            effort: if self.thrifty { settings.thrifty } else { settings.effort },
+            deadline_ms: settings.deadline_ms,
+            runner: Some(std::process::id() as i32),
+        };
+        match &settings.exact_op_ns {
+            None => calibrated,
+            Some(op_ns) => Request {
+                ops: Some(exact::ops(cell)),
+                effort: exact::effort(cell),
+                deadline_ms: exact::deadline_ms(cell, op_ns[cell_index], settings.deadline_ms),
+                ..calibrated
+            },
+        }
     }
 
     /// Whether the rounds that are wanted for an interval would not fit into what is left of the budget,

@@ -96,6 +96,7 @@ const fn bandwidth<T: Transport>() -> Driver {
         extra_axes: T::EXTRA_AXES,
         private_ipc: T::PRIVATE_IPC,
         limits: T::limits,
+        rough_op_ns: |cell| 2_000 + 2 * cell.count(Axis::MessageBytes),
         open: |cell| Ok(Box::new(bandwidth::Bandwidth::<T>::open(cell)?)),
     }
 }
@@ -154,6 +155,7 @@ const fn round_trip<X: Exchange>() -> Driver {
         extra_axes: X::EXTRA_AXES,
         private_ipc: X::PRIVATE_IPC,
         limits: X::limits,
+        rough_op_ns: |_| 100_000,
         open: |cell| Ok(Box::new(round_trip::RoundTrip::<X>::open(cell)?)),
     }
 }

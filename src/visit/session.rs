@@ -69,15 +69,22 @@ pub fn run(
         Some(ops) => ops,
         None => calibrate(sampling.target_ns, least, |ops| session.elapsed(ops, "warm-up"))?,
     };
-    session.warm_up(ops, effort.warm_up_ns)?;
-    let samples = session.samples(ops, sampling)?;
+    // The book's untimed start is the untimed pass, so that its counts stay its counts.
+    if !effort.exact {
+        session.warm_up(ops, effort.warm_up_ns)?;
+    }
+    let samples = session.samples(ops, sampling, effort.exact)?;
     session.order(&Order::Leave, "leave")?;
     Ok(Figures {
         ops,
         calibrated: request.ops.is_none(),
-        lead: if additive { Lead::Floor } else { Lead::Typ },
+        lead: match (effort.exact, additive) {
+            (true, _) => Lead::Mean,
+            (false, true) => Lead::Floor,
+            (false, false) => Lead::Typ,
+        },
         oversubscribed,
-        target_ns: if ops == least { 0 } else { sampling.target_ns },
+        target_ns: if ops == least || effort.exact { 0 } else { sampling.target_ns },
         proofs,
         samples,
     })
@@ -166,11 +173,11 @@ impl Session<'_> {
 
     /// The samples; fewer than planned where a batch takes much longer than the target, because the
     /// channel is large or because somebody else has the CPUs.
-    fn samples(&mut self, ops: u64, sampling: Sampling) -> Result<Vec<Sample>, Refusal> {
+    fn samples(&mut self, ops: u64, sampling: Sampling, all: bool) -> Result<Vec<Sample>, Refusal> {
         let planned = sampling.samples as usize;
         let longest_ns = u64::from(sampling.samples) * sampling.target_ns * LONGEST_SAMPLING;
         let (mut samples, mut spent_ns) = (Vec::new(), 0);
-        while samples.len() < planned && (spent_ns < longest_ns || samples.len() < FEWEST_SAMPLES) {
+        while samples.len() < planned && (all || spent_ns < longest_ns || samples.len() < FEWEST_SAMPLES) {
             let sample = self.batch(ops, "sample")?;
             spent_ns += sample.elapsed_ns;
             samples.push(sample);

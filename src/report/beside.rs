@@ -1,0 +1,96 @@
+//! Published figures beside today's, in grids of the same shape.
+
+use super::cells::Slot;
+use super::document::{Footnotes, Panel, Place, coordinate, split_value};
+use super::metric::Metric;
+use super::projection::{Coordinate, Grid, Projection};
+use crate::cell::{Axis, Cell, Value};
+use crate::published::{self, Figure};
+
+/// For each grid, one panel a published table that the matrix names.
+pub fn panels(projection: &Projection, footnotes: &mut Footnotes) -> Vec<Panel> {
+    let figures = published::figures();
+    let of_table = |id: &String| -> Vec<Figure> {
+        figures.iter().filter(|figure| figure.table == *id).cloned().collect()
+    };
+    let mut panels = Vec::new();
+    for grid in &projection.grids {
+        for figures in projection.table.published.iter().map(of_table).filter(|figures| !figures.is_empty()) {
+            panels.push(panel(projection, grid, &figures, footnotes));
+        }
+    }
+    panels
+}
+
+fn panel(projection: &Projection, grid: &Grid, figures: &[Figure], footnotes: &mut Footnotes) -> Panel {
+    let table = projection.table;
+    let split: Vec<String> = grid.split.iter().map(|(axis, value)| split_value(*axis, value)).collect();
+    let against =
+        if split.is_empty() { "today's".to_owned() } else { format!("today's at {}", split.join("; ")) };
+    let heading = format!(
+        "published {}: {}, {}; in brackets how many times as good {against} is",
+        figures[0].table, figures[0].system, figures[0].year
+    );
+    let mut rows = Vec::new();
+    for (row, slots) in grid.rows.iter().zip(&grid.slots) {
+        let places = grid.columns.iter().zip(slots).map(|(column, slot)| {
+            let cell = cell(projection, grid, row, column);
+            place(projection, figures.iter().find(|figure| figure.is_beside(&cell)), slot, footnotes)
+        });
+        rows.push((coordinate(row), places.collect()));
+    }
+    let head = std::iter::once(table.row.to_string()).chain(grid.columns.iter().map(coordinate)).collect();
+    Panel { heading, head, rows }
+}
+
+/// The cell of a place, as far as its coordinates tell.
+fn cell(projection: &Projection, grid: &Grid, row: &Coordinate, column: &Coordinate) -> Cell {
+    let mut cell = Cell::default();
+    let table = projection.table;
+    let here = [(table.row, row.clone()), (table.column, column.clone())];
+    let constants = projection.constants.iter().map(|(axis, value, _)| (*axis, Some(value.clone())));
+    let all: Vec<(Axis, Option<Value>)> =
+        here.into_iter().chain(grid.split.clone()).chain(constants).collect();
+    for (axis, value) in all {
+        if let Some(value) = value {
+            cell.set(axis, value);
+        }
+    }
+    cell
+}
+
+fn place(projection: &Projection, figure: Option<&Figure>, slot: &Slot, footnotes: &mut Footnotes) -> Place {
+    let Some(figure) = figure else {
+        return Place { text: "-".into(), ..Place::default() };
+    };
+    let today = slot.figure().map(|today| today.shown.value);
+    let more_is_better = Metric::Figure.more_is_better(projection.table.measure) == Some(true);
+    let times = today.map(|today| if more_is_better { today / figure.value } else { figure.value / today });
+    let ratio = times.map(|times| format!(" (x{})", two_digits(times))).unwrap_or_default();
+    let note = (figure.mechanism != figure.beside)
+        .then(|| format!("published as {}: not the same mechanism, shown for comparison", figure.mechanism));
+    let marks = note.into_iter().map(|note| footnotes.number(note)).collect();
+    Place { text: format!("{}{ratio}", figure.value), marks, best: false }
+}
+
+/// A ratio with two significant digits, in plain digits.
+fn two_digits(ratio: f64) -> String {
+    if !(ratio.is_finite() && ratio > 0.0) {
+        return "?".into();
+    }
+    let step = 10_f64.powi(ratio.log10().floor() as i32 - 1);
+    let rounded = (ratio / step).round() * step;
+    let decimals = (-(step.log10().round() as i32)).max(0) as usize;
+    format!("{rounded:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::two_digits;
+
+    #[test]
+    fn ratios_have_two_digits() {
+        let shown: Vec<String> = [0.0123, 0.99, 1.0, 9.96, 272.4, 123_456.0].map(two_digits).to_vec();
+        assert_eq!(shown, ["0.012", "0.99", "1.0", "10.0", "270", "120000"]);
+    }
+}

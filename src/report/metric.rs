@@ -1,0 +1,330 @@
+//! What a table may show of its cells beside the figure of the measure: `report --metric NAME`.
+//!
+//! Each metric is one number a visit, from the samples that the visit keeps; the figure of a cell is the
+//! median over its visits, as always.
+
+use super::cells::{measure_unit, measure_value};
+use crate::cell::{Axis, Cell, Measure};
+use crate::measure::stats::median;
+use crate::record::{Measured, Sample};
+
+/// What a table shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Metric {
+    /// The figure of the measure.
+    #[default]
+    Figure,
+    /// Elapsed nanoseconds an operation of a worker.
+    NsPerOp,
+    /// Operations of all workers a second.
+    OpsPerSecond,
+    /// Nanoseconds of CPU time of all workers an operation of any of them.
+    CpuNsPerOp,
+    /// Megabytes moved for a second of CPU time of both workers.
+    MbPerCpuSecond,
+    /// Context switches of all workers, voluntary and involuntary, an operation of any of them.
+    SwitchesPerOp,
+    /// Reads and writes of both workers for a MiB moved.
+    CallsPerMib,
+    /// Jain's index of the workers' rates: 1 when all are equally fast, 1/n when one has all.
+    Fairness,
+    /// The slowest worker's share of the sum of the workers' rates, in percent.
+    LeastShare,
+    /// The fastest worker's share, in percent.
+    MostShare,
+    /// Bandwidth over that of one copy of the same bytes in memory by one worker, in percent.
+    PercentOfMemoryCopy,
+}
+
+/// One row of the metric table.
+pub struct MetricSpec {
+    /// The metric.
+    pub metric: Metric,
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its unit in headings; empty where it is the measure's.
+    pub unit: &'static str,
+    /// Measures that it can be had of.
+    pub measures: &'static [Measure],
+    /// Whether more is better, where one can say so.
+    pub more_is_better: Option<bool>,
+    /// One line for `ipcmatrix list metrics`.
+    pub help: &'static str,
+}
+
+const EVERY: &[Measure] = Measure::ALL;
+const BANDWIDTH: &[Measure] = &[Measure::Bandwidth];
+const INCREMENT: &[Measure] = &[Measure::Increment];
+
+/// Every metric.
+pub const METRICS: &[MetricSpec] = &[
+    spec(Metric::Figure, "figure", "", EVERY, None, "the figure of the measure (MB/s, us, seconds)"),
+    spec(
+        Metric::NsPerOp,
+        "ns_per_op",
+        "ns an operation",
+        EVERY,
+        Some(false),
+        "elapsed time an operation of a worker",
+    ),
+    spec(
+        Metric::OpsPerSecond,
+        "ops_per_second",
+        "operations/s",
+        EVERY,
+        Some(true),
+        "messages, round trips or increments of all workers a second",
+    ),
+    spec(
+        Metric::CpuNsPerOp,
+        "cpu_ns_per_op",
+        "CPU ns an operation",
+        EVERY,
+        Some(false),
+        "CPU time of all workers an operation; nearly immune to noise",
+    ),
+    spec(
+        Metric::MbPerCpuSecond,
+        "mb_per_cpu_second",
+        "MB a CPU second",
+        BANDWIDTH,
+        Some(true),
+        "megabytes moved for a second of CPU time of both workers",
+    ),
+    spec(
+        Metric::SwitchesPerOp,
+        "switches_per_op",
+        "context switches an operation",
+        EVERY,
+        Some(false),
+        "voluntary and involuntary context switches of all workers an operation",
+    ),
+    spec(
+        Metric::CallsPerMib,
+        "calls_per_mib",
+        "reads and writes a MiB",
+        BANDWIDTH,
+        Some(false),
+        "system calls of both workers that moved a MiB",
+    ),
+    spec(
+        Metric::Fairness,
+        "fairness",
+        "Jain's index of the workers' rates",
+        INCREMENT,
+        Some(true),
+        "1 when all workers are equally fast, 1/n when one has all",
+    ),
+    spec(
+        Metric::LeastShare,
+        "least_share",
+        "% of the rates, slowest worker",
+        INCREMENT,
+        None,
+        "share of the slowest",
+    ),
+    spec(
+        Metric::MostShare,
+        "most_share",
+        "% of the rates, fastest worker",
+        INCREMENT,
+        None,
+        "share of the fastest",
+    ),
+    spec(
+        Metric::PercentOfMemoryCopy,
+        "percent_of_memory_copy",
+        "% of a memory copy",
+        BANDWIDTH,
+        Some(true),
+        "bandwidth over that of memory_copy at the same size, from the same run",
+    ),
+];
+
+const fn spec(
+    metric: Metric,
+    name: &'static str,
+    unit: &'static str,
+    measures: &'static [Measure],
+    more_is_better: Option<bool>,
+    help: &'static str,
+) -> MetricSpec {
+    MetricSpec { metric, name, unit, measures, more_is_better, help }
+}
+
+impl Metric {
+    /// Its row in [`METRICS`].
+    pub fn spec(self) -> &'static MetricSpec {
+        METRICS.iter().find(|spec| spec.metric == self).unwrap_or(&METRICS[0])
+    }
+
+    /// The metric of that name.
+    pub fn named(name: &str) -> Option<Metric> {
+        METRICS.iter().find(|spec| spec.name == name).map(|spec| spec.metric)
+    }
+
+    /// The unit in the heading of a table of that measure.
+    pub fn unit(self, measure: Measure) -> &'static str {
+        match self {
+            Metric::Figure => measure_unit(measure),
+            _ => self.spec().unit,
+        }
+    }
+
+    /// Whether more is better in a table of that measure, where one can say so.
+    pub fn more_is_better(self, measure: Measure) -> Option<bool> {
+        match self {
+            Metric::Figure => Some(measure == Measure::Bandwidth),
+            _ => self.spec().more_is_better,
+        }
+    }
+
+    /// The number of one visit; `None` where the metric cannot be had of it.
+    pub fn of(self, cell: &Cell, measured: &Measured) -> Option<f64> {
+        let lead_ns = measured.lead_ns();
+        let workers = measured.samples.first()?.workers.len() as f64;
+        let many = if cell.measure() == Some(Measure::Increment) { workers } else { 1.0 };
+        let over_samples =
+            |of: &dyn Fn(&Sample) -> f64| median(&measured.samples.iter().map(of).collect::<Vec<f64>>());
+        let all_ops = measured.ops as f64 * many;
+        match self {
+            Metric::Figure => Some(measure_value(cell, lead_ns)),
+            Metric::NsPerOp => Some(lead_ns),
+            Metric::OpsPerSecond => Some(many * 1e9 / lead_ns),
+            Metric::CpuNsPerOp => over_samples(&|sample| cpu_ns(sample) / all_ops),
+            Metric::MbPerCpuSecond => {
+                over_samples(&|sample| moved_bytes(cell, measured) * 1e3 / cpu_ns(sample))
+            }
+            Metric::SwitchesPerOp => over_samples(&|sample| switches(sample) / all_ops),
+            Metric::CallsPerMib => over_samples(&|sample| calls(sample) * MIB / moved_bytes(cell, measured)),
+            Metric::Fairness if workers > 1.0 => over_samples(&|sample| jain(&rates(sample))),
+            Metric::LeastShare if workers > 1.0 => {
+                over_samples(&|sample| 100.0 * share(&rates(sample), f64::min))
+            }
+            Metric::MostShare if workers > 1.0 => {
+                over_samples(&|sample| 100.0 * share(&rates(sample), f64::max))
+            }
+            // It needs another cell beside this one: the caller divides.
+            Metric::PercentOfMemoryCopy => Some(measure_value(cell, lead_ns)),
+            Metric::Fairness | Metric::LeastShare | Metric::MostShare => None,
+        }
+        .filter(|value| value.is_finite())
+    }
+}
+
+const MIB: f64 = 1_048_576.0;
+
+fn cpu_ns(sample: &Sample) -> f64 {
+    sample.workers.iter().map(|worker| worker.cpu_ns).sum::<u64>() as f64
+}
+
+fn switches(sample: &Sample) -> f64 {
+    let of = |worker: &crate::record::WorkerSample| worker.voluntary_switches + worker.involuntary_switches;
+    sample.workers.iter().map(of).sum::<u64>() as f64
+}
+
+fn calls(sample: &Sample) -> f64 {
+    sample.workers.iter().map(|worker| worker.tally.calls).sum::<u64>() as f64
+}
+
+fn moved_bytes(cell: &Cell, measured: &Measured) -> f64 {
+    cell.count(Axis::MessageBytes) as f64 * measured.ops as f64
+}
+
+/// Each worker's rate: all do the same number of operations, so it is one over the time that they took.
+fn rates(sample: &Sample) -> Vec<f64> {
+    sample.workers.iter().map(|worker| 1.0 / (worker.end_ns - worker.begin_ns).max(1) as f64).collect()
+}
+
+/// Jain's fairness index: the square of the sum over n times the sum of squares.
+fn jain(rates: &[f64]) -> f64 {
+    let sum: f64 = rates.iter().sum();
+    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
+    sum * sum / (rates.len() as f64 * squares)
+}
+
+fn share(rates: &[f64], pick: fn(f64, f64) -> f64) -> f64 {
+    let sum: f64 = rates.iter().sum();
+    rates.iter().copied().reduce(pick).unwrap_or(0.0) / sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Lead, WorkerSample};
+    use crate::workload::Tally;
+
+    fn sample(durations_ns: &[u64]) -> Sample {
+        let worker = |duration: &u64| WorkerSample {
+            begin_ns: 1000,
+            end_ns: 1000 + duration,
+            cpu_ns: duration / 2,
+            voluntary_switches: 3,
+            involuntary_switches: 1,
+            cpu: 0,
+            tally: Tally { bytes: 2_097_152, calls: 100 },
+        };
+        Sample {
+            elapsed_ns: durations_ns.iter().copied().max().unwrap_or(1),
+            workers: durations_ns.iter().map(worker).collect(),
+        }
+    }
+
+    fn visit(durations_ns: &[u64], ops: u64) -> Measured {
+        Measured {
+            ops,
+            calibrated: false,
+            lead: Lead::Typ,
+            floor_ns: 10.0,
+            typ_ns: 20.0,
+            cpu_ns: 0.0,
+            oversubscribed: false,
+            flags: Vec::new(),
+            effective: Default::default(),
+            proofs: Vec::new(),
+            samples: vec![sample(durations_ns)],
+        }
+    }
+
+    fn near(got: Option<f64>, wanted: f64) {
+        let got = got.expect("the metric can be had");
+        assert!((got - wanted).abs() < 1e-9 * wanted.abs().max(1.0), "{got} is not {wanted}");
+    }
+
+    #[test]
+    fn every_metric_has_a_name_of_its_own() {
+        for spec in METRICS {
+            assert_eq!(Metric::named(spec.name), Some(spec.metric));
+            assert_eq!(spec.metric.spec().name, spec.name);
+        }
+    }
+
+    #[test]
+    fn a_lock_gives_rates_shares_and_switches() {
+        let cell = Cell::new(Measure::Increment, "x").with(Axis::Workers, crate::cell::Value::Count(2));
+        let visit = visit(&[3000, 1000], 50);
+        near(Metric::NsPerOp.of(&cell, &visit), 20.0);
+        near(Metric::OpsPerSecond.of(&cell, &visit), 1e8);
+        near(Metric::CpuNsPerOp.of(&cell, &visit), 20.0);
+        near(Metric::SwitchesPerOp.of(&cell, &visit), 0.08);
+        near(Metric::Fairness.of(&cell, &visit), 0.8);
+        near(Metric::LeastShare.of(&cell, &visit), 25.0);
+        near(Metric::MostShare.of(&cell, &visit), 75.0);
+    }
+
+    #[test]
+    fn one_worker_has_no_fairness() {
+        let cell = Cell::new(Measure::Increment, "x");
+        assert_eq!(Metric::Fairness.of(&cell, &visit(&[3000], 50)), None);
+    }
+
+    #[test]
+    fn a_transport_gives_bytes_and_calls() {
+        let cell =
+            Cell::new(Measure::Bandwidth, "x").with(Axis::MessageBytes, crate::cell::Value::Count(1024));
+        let visit = visit(&[4000, 4000], 2048);
+        near(Metric::CallsPerMib.of(&cell, &visit), 100.0);
+        near(Metric::MbPerCpuSecond.of(&cell, &visit), 2_097_152.0 * 1e3 / 4000.0);
+        near(Metric::Figure.of(&cell, &visit), 51_200.0);
+    }
+}
