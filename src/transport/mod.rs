@@ -17,6 +17,7 @@ mod unix_stream;
 
 use crate::catalog::{Driver, Family, Limit, Reach};
 use crate::cell::{Axis, Cell, Measure};
+use crate::record::Unavailable;
 use crate::workload::Effective;
 use round_trip::OneByte;
 use std::io;
@@ -73,6 +74,14 @@ pub trait Transport: 'static {
     /// Whether `send` returns only when the other end has taken the message (a call): such a channel holds one.
     const SYNCHRONOUS: bool = false;
 
+    /// Whether this machine has what it is made of.
+    ///
+    /// # Errors
+    /// Why not, and what would help.
+    fn present() -> Result<(), Unavailable> {
+        Ok(())
+    }
+
     /// Limits of the kernel that the cell needs.
     fn limits(_cell: &Cell) -> Vec<Limit> {
         Vec::new()
@@ -95,6 +104,7 @@ const fn bandwidth<T: Transport>() -> Driver {
         reach: Reach::Both,
         extra_axes: T::EXTRA_AXES,
         private_ipc: T::PRIVATE_IPC,
+        present: T::present,
         limits: T::limits,
         open: |cell| Ok(Box::new(bandwidth::Bandwidth::<T>::open(cell)?)),
     }
@@ -116,6 +126,14 @@ pub trait Exchange: 'static {
     /// One end.
     type End: Party;
 
+    /// Whether this machine has what it is made of.
+    ///
+    /// # Errors
+    /// Why not, and what would help.
+    fn present() -> Result<(), Unavailable> {
+        Ok(())
+    }
+
     /// Limits of the kernel that the cell needs.
     fn limits(_cell: &Cell) -> Vec<Limit> {
         Vec::new()
@@ -130,6 +148,20 @@ pub trait Exchange: 'static {
 
 /// One end of an [`Exchange`]. Both know the number of the round trip, and check it.
 pub trait Party: Send {
+    /// In the worker, before any clock: what cannot be done before there is a worker.
+    ///
+    /// # Errors
+    /// The system call's.
+    fn prepare(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Settings of this end as the system reports them. Asked before there are workers.
+    ///
+    /// # Errors
+    /// The system call's.
+    fn settings(&self) -> io::Result<Effective>;
+
     /// Sends request `number` and waits for its answer.
     ///
     /// # Errors
@@ -153,6 +185,7 @@ const fn round_trip<X: Exchange>() -> Driver {
         reach: X::REACH,
         extra_axes: X::EXTRA_AXES,
         private_ipc: X::PRIVATE_IPC,
+        present: X::present,
         limits: X::limits,
         open: |cell| Ok(Box::new(round_trip::RoundTrip::<X>::open(cell)?)),
     }

@@ -99,6 +99,7 @@ fn prepare(catalog: &Catalog, cell: &Cell) -> Result<(&'static Driver, Effective
     if let Some(reason) = driver.reach.refuses(cell.word(Axis::Spawn), cell.count(Axis::Workers)) {
         return Err(Refusal::unavailable(reason, "choose another value of spawn"));
     }
+    (driver.present)().map_err(Refusal::Unavailable)?;
     let effective = isolation::enter(driver, cell)?;
     Ok((driver, effective))
 }
