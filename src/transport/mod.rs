@@ -5,6 +5,10 @@
 
 mod bandwidth;
 mod descriptor;
+mod door_call_seccomp;
+mod door_call_seqpacket;
+mod eventfd;
+mod futex;
 mod pattern;
 mod pipe;
 mod posix_queue;
@@ -12,6 +16,9 @@ mod round_trip;
 mod sysv_queue;
 mod tcp;
 mod text;
+mod udp;
+mod unix_datagram;
+mod unix_packet;
 mod unix_seqpacket;
 mod unix_stream;
 
@@ -199,10 +206,18 @@ pub const DRIVERS: &[Driver] = &[
     bandwidth::<tcp::Tcp>(),
     bandwidth::<unix_stream::UnixStream>(),
     bandwidth::<unix_seqpacket::UnixSeqpacket>(),
+    bandwidth::<unix_datagram::UnixDatagram>(),
+    bandwidth::<door_call_seqpacket::DoorCallSeqpacket>(),
     round_trip::<OneByte<pipe::Pipe>>(),
     round_trip::<OneByte<posix_queue::PosixQueue>>(),
     round_trip::<OneByte<sysv_queue::SysvQueue>>(),
     round_trip::<OneByte<tcp::Tcp>>(),
     round_trip::<OneByte<unix_stream::UnixStream>>(),
     round_trip::<OneByte<unix_seqpacket::UnixSeqpacket>>(),
+    round_trip::<OneByte<unix_datagram::UnixDatagram>>(),
+    round_trip::<OneByte<udp::Udp>>(),
+    round_trip::<door_call_seqpacket::DoorCallSeqpacket>(),
+    round_trip::<door_call_seccomp::DoorCallSeccomp>(),
+    round_trip::<eventfd::EventFd>(),
+    round_trip::<futex::Futex>(),
 ];
