@@ -69,10 +69,6 @@ fn unavailable(refused: &Refused) -> Unavailable {
     Unavailable { reason, remedy: remedy.to_owned() }
 }
 
-fn not_a(role: &str) -> io::Error {
-    io::Error::other(format!("this end is not the {role}"))
-}
-
 impl Party for CallEnd {
     fn prepare(&mut self) -> io::Result<()> {
         match self {
@@ -106,7 +102,9 @@ impl Party for CallEnd {
 
     #[inline]
     fn answer(&mut self, number: u64) -> io::Result<()> {
-        let CallEnd::Serving(listener) = self else { return Err(not_a("server")) };
+        let CallEnd::Serving(listener) = self else {
+            return Err(io::Error::other("this end was not given a listener"));
+        };
         let call = listener.receive()?;
         if call.number != number {
             return Err(mismatch(format!("call {} came, not {number}", call.number)));
@@ -141,6 +139,6 @@ mod tests {
     fn a_client_whose_filter_is_not_there_is_not_answered_by_chance() {
         let [mut client, mut server] = DoorCallSeccomp::pair(&Cell::default()).unwrap();
         assert_eq!(client.ask(0).unwrap_err().kind(), io::ErrorKind::InvalidData);
-        assert!(server.answer(0).unwrap_err().to_string().contains("not the server"));
+        assert!(server.answer(0).unwrap_err().to_string().contains("not given"));
     }
 }

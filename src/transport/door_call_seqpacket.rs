@@ -2,13 +2,12 @@
 //! waits for the return. The nearest to a door in function where there are none; it is no door. unix(7).
 
 use super::round_trip::{ByteEnd, OneByte};
-use super::unix_packet::{self, Socket};
+use super::unix_packet::Socket;
 use super::unix_seqpacket::UnixSeqpacket;
 use super::{End, Exchange, Transport};
 use crate::catalog::Limit;
 use crate::cell::Cell;
 use crate::workload::{Effective, mismatch};
-use nix::sys::socket::SockType;
 use std::io;
 
 /// unix(7), `SOCK_SEQPACKET`, one synchronous call a message.
@@ -32,11 +31,11 @@ impl Transport for DoorCallSeqpacket {
     type End = CallEnd;
 
     fn limits(cell: &Cell) -> Vec<Limit> {
-        unix_packet::limits(cell)
+        UnixSeqpacket::limits(cell)
     }
 
     fn pair(cell: &Cell) -> io::Result<[CallEnd; 2]> {
-        Ok(unix_packet::pair(cell, SockType::SeqPacket)?.map(CallEnd))
+        Ok(UnixSeqpacket::pair(cell)?.map(CallEnd))
     }
 }
 
