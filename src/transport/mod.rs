@@ -5,6 +5,8 @@
 
 mod bandwidth;
 mod descriptor;
+#[cfg(any(target_os = "illumos", target_os = "solaris", ipcmatrix_check_doors))]
+mod door;
 mod door_call_seccomp;
 mod door_call_seqpacket;
 mod eventfd;
@@ -220,4 +222,12 @@ pub const DRIVERS: &[Driver] = &[
     round_trip::<door_call_seccomp::DoorCallSeccomp>(),
     round_trip::<eventfd::EventFd>(),
     round_trip::<futex::Futex>(),
+    #[cfg(any(target_os = "illumos", target_os = "solaris"))]
+    door::driver(Measure::Bandwidth),
+    #[cfg(any(target_os = "illumos", target_os = "solaris"))]
+    door::driver(Measure::RoundTrip),
 ];
+
+/// Where there are no doors they are compiled by this alone, and never linked or listed.
+#[cfg(ipcmatrix_check_doors)]
+const _: [Driver; 2] = [door::driver(Measure::Bandwidth), door::driver(Measure::RoundTrip)];
