@@ -67,7 +67,7 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
     (
         "measure",
         "measure = \"bandwith\"",
-        &["8:11: unknown measure `bandwith`; did you mean `bandwidth`? Allowed: bandwidth, increment"],
+        &["8:11: unknown measure `bandwith`; did you mean `bandwidth`? Allowed: bandwidth, round_trip, increment"],
     ),
     (
         "measure",
@@ -294,7 +294,7 @@ fn bad_ends() -> Vec<(String, &'static [&'static str])> {
         (
             format!("{GOOD}[[include]]\nmatrix = \"appendx\"\n"),
             &[
-                "20:10: unknown matrix `appendx`; did you mean `appendix`? Allowed: appendix, bandwidth, locks, smoke",
+                "20:10: unknown matrix `appendx`; did you mean `appendix`? Allowed: appendix, bandwidth, locks, smoke, transports",
             ],
         ),
         (
