@@ -67,7 +67,9 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
     (
         "measure",
         "measure = \"bandwith\"",
-        &["8:11: unknown measure `bandwith`; did you mean `bandwidth`? Allowed: bandwidth, round_trip, increment"],
+        &[
+            "8:11: unknown measure `bandwith`; did you mean `bandwidth`? Allowed: bandwidth, round_trip, increment",
+        ],
     ),
     (
         "measure",

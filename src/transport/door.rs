@@ -7,6 +7,7 @@
 //! [`super::End`] nor [`super::Party`], and have a workload of their own. The server worker makes the door
 //! when it enters (a door belongs to the process that made it), hands it over, and sleeps during a batch.
 
+use super::bandwidth::all_moved;
 use super::pattern::{self, Follower};
 use crate::catalog::{Driver, Family, Reach};
 use crate::cell::{Cell, Measure};
@@ -255,11 +256,7 @@ impl Workload for Door {
     }
 
     fn verify(&self, batch: &Batch) -> io::Result<()> {
-        let expected = batch.ops * self.message_bytes as u64;
-        match batch.tallies.iter().find(|tally| tally.bytes != expected) {
-            Some(tally) => Err(mismatch(format!("{} bytes were moved, not {expected}", tally.bytes))),
-            None => Ok(()),
-        }
+        all_moved(batch, self.message_bytes)
     }
 
     fn verify_proof(&self, proofs: &[Proof]) -> io::Result<()> {

@@ -120,7 +120,7 @@ const fn bandwidth<T: Transport>() -> Driver {
 }
 
 /// A request and its answer between two workers. Every [`Transport`] is one, by a byte each way
-/// ([`round_trip::OneByte`]); what carries no bytes implements it itself.
+/// (`round_trip::OneByte`); what carries no bytes implements it itself.
 pub trait Exchange: 'static {
     /// Its one name.
     const NAME: &'static str;

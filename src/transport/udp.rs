@@ -16,6 +16,7 @@ pub struct Udp;
 pub struct Socket(UdpSocket);
 
 /// A datagram that has not come by then is lost; less than the deadline of a visit, so that the loss is told.
+/// The timer that each wait then has costs about 0.1 us of a round trip of 5 us.
 const LONGEST_WAIT: Duration = Duration::from_secs(4);
 
 impl Transport for Udp {
