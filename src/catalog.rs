@@ -2,6 +2,7 @@
 //! walk this table; nothing else knows which mechanisms there are.
 
 use crate::cell::{Axis, Cell, Measure};
+use crate::record::Unavailable;
 use crate::workload::Workload;
 use std::io;
 
@@ -93,6 +94,9 @@ pub struct Driver {
     pub extra_axes: &'static [(Axis, &'static str)],
     /// Whether its objects live in an IPC namespace (System V objects, POSIX queues).
     pub private_ipc: bool,
+    /// Whether this machine has what the mechanism is made of (a call of a newer kernel, a library), and
+    /// why not. Looked at in the process of a visit, before the cell is opened.
+    pub present: fn() -> Result<(), Unavailable>,
     /// Limits of the kernel that this cell needs.
     pub limits: fn(&Cell) -> Vec<Limit>,
     /// What an operation costs about, in nanoseconds, for `plan --exact` and its deadlines only.

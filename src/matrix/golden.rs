@@ -296,7 +296,7 @@ fn bad_ends() -> Vec<(String, &'static [&'static str])> {
         (
             format!("{GOOD}[[include]]\nmatrix = \"appendx\"\n"),
             &[
-                "20:10: unknown matrix `appendx`; did you mean `appendix`? Allowed: appendix, bandwidth, locks, smoke",
+                "20:10: unknown matrix `appendx`; did you mean `appendix`? Allowed: appendix, bandwidth, locks, smoke, transports",
             ],
         ),
         (

@@ -6,6 +6,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("bandwidth", include_str!("../../matrices/bandwidth.toml")),
     ("locks", include_str!("../../matrices/locks.toml")),
     ("smoke", include_str!("../../matrices/smoke.toml")),
+    ("transports", include_str!("../../matrices/transports.toml")),
 ];
 
 /// The text of a shipped matrix.

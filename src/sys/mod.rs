@@ -1,10 +1,15 @@
 //! Small, documented wrappers of what the libraries leave to us. Here stands the `unsafe` of the
 //! program; each file allows it for itself and gives the reason at each block.
 
+#[cfg(any(target_os = "illumos", target_os = "solaris", ipcmatrix_check_doors))]
+pub mod door;
+pub mod futex;
 pub mod leftovers;
 pub mod memory;
+pub mod passing;
 pub mod process;
 pub mod pthread;
+pub mod seccomp;
 pub mod semaphore;
 pub mod sysv;
 

@@ -94,6 +94,18 @@ impl<T: Transport> Bandwidth<T> {
     }
 }
 
+/// Checks that each worker moved every byte of the batch.
+///
+/// # Errors
+/// `InvalidData` with what was expected and what was found.
+pub fn all_moved(batch: &Batch, message_bytes: usize) -> io::Result<()> {
+    let expected = batch.ops * message_bytes as u64;
+    match batch.tallies.iter().find(|tally| tally.bytes != expected) {
+        Some(tally) => Err(mismatch(format!("{} bytes were moved, not {expected}", tally.bytes))),
+        None => Ok(()),
+    }
+}
+
 /// Sends until the channel is full, with nobody receiving.
 fn capacity<E: End>(ends: [E; 2], message_bytes: usize) -> io::Result<Capacity> {
     let [mut sender, _kept_open] = ends;
@@ -270,11 +282,7 @@ impl<T: Transport> Workload for Bandwidth<T> {
     }
 
     fn verify(&self, batch: &Batch) -> io::Result<()> {
-        let expected = batch.ops * self.message_bytes as u64;
-        match batch.tallies.iter().find(|tally| tally.bytes != expected) {
-            Some(tally) => Err(mismatch(format!("{} bytes were moved, not {expected}", tally.bytes))),
-            None => Ok(()),
-        }
+        all_moved(batch, self.message_bytes)
     }
 
     fn verify_proof(&self, proofs: &[Proof]) -> io::Result<()> {

@@ -5,6 +5,12 @@
 
 mod bandwidth;
 mod descriptor;
+#[cfg(any(target_os = "illumos", target_os = "solaris", ipcmatrix_check_doors))]
+mod door;
+mod door_call_seccomp;
+mod door_call_seqpacket;
+mod eventfd;
+mod futex;
 mod pattern;
 mod pipe;
 mod posix_queue;
@@ -12,11 +18,15 @@ mod round_trip;
 mod sysv_queue;
 mod tcp;
 mod text;
+mod udp;
+mod unix_datagram;
+mod unix_packet;
 mod unix_seqpacket;
 mod unix_stream;
 
 use crate::catalog::{Driver, Family, Limit, Reach};
 use crate::cell::{Axis, Cell, Measure};
+use crate::record::Unavailable;
 use crate::workload::Effective;
 use round_trip::OneByte;
 use std::io;
@@ -73,6 +83,14 @@ pub trait Transport: 'static {
     /// Whether `send` returns only when the other end has taken the message (a call): such a channel holds one.
     const SYNCHRONOUS: bool = false;
 
+    /// Whether this machine has what it is made of.
+    ///
+    /// # Errors
+    /// Why not, and what would help.
+    fn present() -> Result<(), Unavailable> {
+        Ok(())
+    }
+
     /// Limits of the kernel that the cell needs.
     fn limits(_cell: &Cell) -> Vec<Limit> {
         Vec::new()
@@ -95,6 +113,7 @@ const fn bandwidth<T: Transport>() -> Driver {
         reach: Reach::Both,
         extra_axes: T::EXTRA_AXES,
         private_ipc: T::PRIVATE_IPC,
+        present: T::present,
         limits: T::limits,
         rough_op_ns: |cell| 2_000 + 2 * cell.count(Axis::MessageBytes),
         open: |cell| Ok(Box::new(bandwidth::Bandwidth::<T>::open(cell)?)),
@@ -102,7 +121,7 @@ const fn bandwidth<T: Transport>() -> Driver {
 }
 
 /// A request and its answer between two workers. Every [`Transport`] is one, by a byte each way
-/// ([`round_trip::OneByte`]); what carries no bytes implements it itself.
+/// (`round_trip::OneByte`); what carries no bytes implements it itself.
 pub trait Exchange: 'static {
     /// Its one name.
     const NAME: &'static str;
@@ -116,6 +135,14 @@ pub trait Exchange: 'static {
     const REACH: Reach = Reach::Both;
     /// One end.
     type End: Party;
+
+    /// Whether this machine has what it is made of.
+    ///
+    /// # Errors
+    /// Why not, and what would help.
+    fn present() -> Result<(), Unavailable> {
+        Ok(())
+    }
 
     /// Limits of the kernel that the cell needs.
     fn limits(_cell: &Cell) -> Vec<Limit> {
@@ -131,6 +158,20 @@ pub trait Exchange: 'static {
 
 /// One end of an [`Exchange`]. Both know the number of the round trip, and check it.
 pub trait Party: Send {
+    /// In the worker, before any clock: what cannot be done before there is a worker.
+    ///
+    /// # Errors
+    /// The system call's.
+    fn prepare(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Settings of this end as the system reports them. Asked before there are workers.
+    ///
+    /// # Errors
+    /// The system call's.
+    fn settings(&self) -> io::Result<Effective>;
+
     /// Sends request `number` and waits for its answer.
     ///
     /// # Errors
@@ -154,6 +195,7 @@ const fn round_trip<X: Exchange>() -> Driver {
         reach: X::REACH,
         extra_axes: X::EXTRA_AXES,
         private_ipc: X::PRIVATE_IPC,
+        present: X::present,
         limits: X::limits,
         rough_op_ns: |_| 100_000,
         open: |cell| Ok(Box::new(round_trip::RoundTrip::<X>::open(cell)?)),
@@ -168,10 +210,26 @@ pub const DRIVERS: &[Driver] = &[
     bandwidth::<tcp::Tcp>(),
     bandwidth::<unix_stream::UnixStream>(),
     bandwidth::<unix_seqpacket::UnixSeqpacket>(),
+    bandwidth::<unix_datagram::UnixDatagram>(),
+    bandwidth::<door_call_seqpacket::DoorCallSeqpacket>(),
     round_trip::<OneByte<pipe::Pipe>>(),
     round_trip::<OneByte<posix_queue::PosixQueue>>(),
     round_trip::<OneByte<sysv_queue::SysvQueue>>(),
     round_trip::<OneByte<tcp::Tcp>>(),
     round_trip::<OneByte<unix_stream::UnixStream>>(),
     round_trip::<OneByte<unix_seqpacket::UnixSeqpacket>>(),
+    round_trip::<OneByte<unix_datagram::UnixDatagram>>(),
+    round_trip::<OneByte<udp::Udp>>(),
+    round_trip::<door_call_seqpacket::DoorCallSeqpacket>(),
+    round_trip::<door_call_seccomp::DoorCallSeccomp>(),
+    round_trip::<eventfd::EventFd>(),
+    round_trip::<futex::Futex>(),
+    #[cfg(any(target_os = "illumos", target_os = "solaris"))]
+    door::driver(Measure::Bandwidth),
+    #[cfg(any(target_os = "illumos", target_os = "solaris"))]
+    door::driver(Measure::RoundTrip),
 ];
+
+/// Where there are no doors they are compiled by this alone, and never linked or listed.
+#[cfg(ipcmatrix_check_doors)]
+const _: [Driver; 2] = [door::driver(Measure::Bandwidth), door::driver(Measure::RoundTrip)];

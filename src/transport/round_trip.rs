@@ -4,6 +4,7 @@ use super::text::Text;
 use super::{End, Exchange, Party, Transport};
 use crate::catalog::Limit;
 use crate::cell::{Axis, Cell};
+use crate::record::Unavailable;
 use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
 use std::io;
 use std::marker::PhantomData;
@@ -15,6 +16,7 @@ const PROOF_TRIPS: u64 = 256;
 
 /// Round trips over an exchange.
 pub struct RoundTrip<X: Exchange> {
+    effective: Effective,
     ends: [Mutex<Option<X::End>>; 2],
 }
 
@@ -24,7 +26,9 @@ impl<X: Exchange> RoundTrip<X> {
     /// # Errors
     /// The system call that failed.
     pub fn open(cell: &Cell) -> io::Result<RoundTrip<X>> {
-        Ok(RoundTrip { ends: X::pair(cell)?.map(|end| Mutex::new(Some(end))) })
+        let ends = X::pair(cell)?;
+        let effective = ends[CLIENT].settings()?;
+        Ok(RoundTrip { effective, ends: ends.map(|end| Mutex::new(Some(end))) })
     }
 }
 
@@ -73,7 +77,8 @@ impl<X: Exchange> Workload for RoundTrip<X> {
 
     fn enter(&self, worker: usize) -> io::Result<Box<dyn Body + '_>> {
         let mut slot = self.ends[worker].lock().unwrap_or_else(PoisonError::into_inner);
-        let party = slot.take().ok_or_else(|| io::Error::other("this end was entered before"))?;
+        let mut party = slot.take().ok_or_else(|| io::Error::other("this end was entered before"))?;
+        party.prepare()?;
         Ok(match worker {
             CLIENT => Box::new(Client { party, number: 0 }),
             _ => Box::new(Server { party, number: 0 }),
@@ -98,7 +103,7 @@ impl<X: Exchange> Workload for RoundTrip<X> {
     }
 
     fn effective(&self) -> Effective {
-        Effective::new()
+        self.effective.clone()
     }
 }
 
@@ -132,6 +137,10 @@ impl<E: End> ByteEnd<E> {
 }
 
 impl<E: End> Party for ByteEnd<E> {
+    fn settings(&self) -> io::Result<Effective> {
+        self.end.settings()
+    }
+
     #[inline]
     fn ask(&mut self, number: u64) -> io::Result<()> {
         self.send(number as u8)?;
@@ -151,6 +160,10 @@ impl<T: Transport> Exchange for OneByte<T> {
     const EXTRA_AXES: &'static [(Axis, &'static str)] = T::ROUND_TRIP_AXES;
     const PRIVATE_IPC: bool = T::PRIVATE_IPC;
     type End = ByteEnd<T::End>;
+
+    fn present() -> Result<(), Unavailable> {
+        T::present()
+    }
 
     fn limits(cell: &Cell) -> Vec<Limit> {
         T::limits(cell)

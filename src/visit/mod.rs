@@ -100,6 +100,7 @@ fn prepare(catalog: &Catalog, cell: &Cell) -> Result<(&'static Driver, Effective
     if let Some(reason) = driver.reach.refuses(cell.word(Axis::Spawn), cell.count(Axis::Workers)) {
         return Err(Refusal::unavailable(reason, "choose another value of spawn"));
     }
+    (driver.present)().map_err(Refusal::Unavailable)?;
     let effective = isolation::enter(driver, cell)?;
     Ok((driver, effective))
 }
@@ -108,4 +109,30 @@ fn driver(catalog: &Catalog, cell: &Cell) -> Result<&'static Driver, Refusal> {
     cell.measure()
         .and_then(|measure| catalog.find(measure, cell.mechanism()))
         .ok_or_else(|| Refusal::failed("start", format!("no driver measures the cell \"{cell}\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{Family, Reach};
+    use crate::cell::Measure;
+
+    #[test]
+    fn what_the_machine_does_not_have_is_unavailable_and_never_opened() {
+        static ABSENT: [Driver; 1] = [Driver {
+            family: Family::Transport,
+            measure: Measure::RoundTrip,
+            mechanism: "absent",
+            summary: "what no machine has",
+            reach: Reach::Both,
+            extra_axes: &[],
+            private_ipc: false,
+            present: || Err(Unavailable { reason: "it is not here".into(), remedy: "get it".into() }),
+            limits: |_| panic!("looked at the limits of what is not here"),
+            open: |_| panic!("opened what is not here"),
+        }];
+        let cell = Cell::new(Measure::RoundTrip, "absent");
+        let unavailable = refused(&Catalog::of(&ABSENT), &cell).unwrap();
+        assert_eq!((unavailable.reason.as_str(), unavailable.remedy.as_str()), ("it is not here", "get it"));
+    }
 }
