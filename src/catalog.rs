@@ -75,6 +75,24 @@ pub enum LimitName {
     Sysctl(&'static str),
     /// `RLIMIT_MSGQUEUE`, in bytes: what one user's POSIX queues may hold.
     RlimitMsgqueue,
+    /// A limit that the protocol fixes, whatever the machine.
+    Protocol {
+        /// What is limited, e.g. `the argument of Sun RPC over UDP`.
+        name: &'static str,
+        /// The largest value.
+        most: u64,
+        /// Where that value comes from.
+        why: &'static str,
+    },
+}
+
+/// What a machine lacks that a mechanism stands on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absent {
+    /// What is absent, and how that was found out.
+    pub reason: String,
+    /// What would provide it.
+    pub remedy: String,
 }
 
 /// One measure of one mechanism.
@@ -93,6 +111,8 @@ pub struct Driver {
     pub extra_axes: &'static [(Axis, &'static str)],
     /// Whether its objects live in an IPC namespace (System V objects, POSIX queues).
     pub private_ipc: bool,
+    /// Whether the machine has what the mechanism stands on, e.g. a library that is loaded at run time.
+    pub present: fn() -> Result<(), Absent>,
     /// Limits of the kernel that this cell needs.
     pub limits: fn(&Cell) -> Vec<Limit>,
     /// Opens the cell, before any worker starts.

@@ -56,6 +56,7 @@ pub const fn increment<L: Lock>() -> Driver {
         reach: L::REACH,
         extra_axes: &[],
         private_ipc: L::PRIVATE_IPC,
+        present: || Ok(()),
         limits: |_| Vec::new(),
         open: |cell| Ok(Box::new(Increment::<L>::open(cell)?)),
     }

@@ -13,6 +13,7 @@ const fn transport(mechanism: &'static str, extra_axes: &'static [(Axis, &'stati
         reach: Reach::Both,
         extra_axes,
         private_ipc: false,
+        present: || Ok(()),
         limits: |_| Vec::new(),
         open: |_| Err(io::ErrorKind::Unsupported.into()),
     }
@@ -27,6 +28,7 @@ const fn lock(mechanism: &'static str, reach: Reach) -> Driver {
         reach,
         extra_axes: &[],
         private_ipc: false,
+        present: || Ok(()),
         limits: |_| Vec::new(),
         open: |_| Err(io::ErrorKind::Unsupported.into()),
     }

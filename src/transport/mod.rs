@@ -15,7 +15,7 @@ mod text;
 mod unix_seqpacket;
 mod unix_stream;
 
-use crate::catalog::{Driver, Family, Limit, Reach};
+use crate::catalog::{Absent, Driver, Family, Limit, Reach};
 use crate::cell::{Axis, Cell, Measure};
 use crate::workload::Effective;
 use round_trip::OneByte;
@@ -78,6 +78,14 @@ pub trait Transport: 'static {
         Vec::new()
     }
 
+    /// Whether the machine has what it stands on (a library, a device); reason and remedy where not.
+    ///
+    /// # Errors
+    /// What is absent.
+    fn present() -> Result<(), Absent> {
+        Ok(())
+    }
+
     /// Two connected ends: what one sends the other receives.
     ///
     /// # Errors
@@ -95,6 +103,7 @@ const fn bandwidth<T: Transport>() -> Driver {
         reach: Reach::Both,
         extra_axes: T::EXTRA_AXES,
         private_ipc: T::PRIVATE_IPC,
+        present: T::present,
         limits: T::limits,
         open: |cell| Ok(Box::new(bandwidth::Bandwidth::<T>::open(cell)?)),
     }
@@ -119,6 +128,14 @@ pub trait Exchange: 'static {
     /// Limits of the kernel that the cell needs.
     fn limits(_cell: &Cell) -> Vec<Limit> {
         Vec::new()
+    }
+
+    /// Whether the machine has what it stands on (a library, a device); reason and remedy where not.
+    ///
+    /// # Errors
+    /// What is absent.
+    fn present() -> Result<(), Absent> {
+        Ok(())
     }
 
     /// Two connected ends: the first asks, the second answers.
@@ -153,6 +170,7 @@ const fn round_trip<X: Exchange>() -> Driver {
         reach: X::REACH,
         extra_axes: X::EXTRA_AXES,
         private_ipc: X::PRIVATE_IPC,
+        present: X::present,
         limits: X::limits,
         open: |cell| Ok(Box::new(round_trip::RoundTrip::<X>::open(cell)?)),
     }

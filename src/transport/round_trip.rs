@@ -2,7 +2,7 @@
 
 use super::text::Text;
 use super::{End, Exchange, Party, Transport};
-use crate::catalog::Limit;
+use crate::catalog::{Absent, Limit};
 use crate::cell::{Axis, Cell};
 use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
 use std::io;
@@ -154,6 +154,10 @@ impl<T: Transport> Exchange for OneByte<T> {
 
     fn limits(cell: &Cell) -> Vec<Limit> {
         T::limits(cell)
+    }
+
+    fn present() -> Result<(), Absent> {
+        T::present()
     }
 
     fn pair(cell: &Cell) -> io::Result<[ByteEnd<T::End>; 2]> {

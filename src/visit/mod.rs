@@ -99,6 +99,7 @@ fn prepare(catalog: &Catalog, cell: &Cell) -> Result<(&'static Driver, Effective
     if let Some(reason) = driver.reach.refuses(cell.word(Axis::Spawn), cell.count(Axis::Workers)) {
         return Err(Refusal::unavailable(reason, "choose another value of spawn"));
     }
+    (driver.present)().map_err(|absent| Refusal::unavailable(absent.reason, absent.remedy))?;
     let effective = isolation::enter(driver, cell)?;
     Ok((driver, effective))
 }
@@ -107,4 +108,55 @@ fn driver(catalog: &Catalog, cell: &Cell) -> Result<&'static Driver, Refusal> {
     cell.measure()
         .and_then(|measure| catalog.find(measure, cell.mechanism()))
         .ok_or_else(|| Refusal::failed("start", format!("no driver measures the cell \"{cell}\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{Absent, Family, Limit, LimitName, Reach};
+    use crate::cell::{Measure, Value};
+
+    const fn driver(mechanism: &'static str, present: fn() -> Result<(), Absent>) -> Driver {
+        Driver {
+            family: Family::Transport,
+            measure: Measure::Bandwidth,
+            mechanism,
+            summary: "a transport of the tests",
+            reach: Reach::Both,
+            extra_axes: &[],
+            private_ipc: false,
+            present,
+            limits: |cell| {
+                let name = LimitName::Protocol { name: "a parcel", most: 100, why: "the van is small" };
+                vec![Limit { name, needs: cell.message_bytes() as u64 }]
+            },
+            open: |_| Err(std::io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    static DRIVERS: &[Driver] = &[
+        driver("here", || Ok(())),
+        driver("absent", || Err(Absent { reason: "no van".into(), remedy: "buy one".into() })),
+    ];
+
+    fn refused_with(mechanism: &str, message_bytes: u64) -> Option<(String, String)> {
+        let cell = Cell::new(Measure::Bandwidth, mechanism)
+            .with(Axis::MessageBytes, Value::Count(message_bytes))
+            .with(Axis::Spawn, Value::word("processes"))
+            .with(Axis::Placement, Value::word("free"));
+        refused(&Catalog::of(DRIVERS), &cell).map(|why| (why.reason, why.remedy))
+    }
+
+    #[test]
+    fn what_is_absent_is_unavailable_with_its_remedy() {
+        assert_eq!(refused_with("here", 100), None);
+        assert_eq!(refused_with("absent", 100), Some(("no van".into(), "buy one".into())));
+    }
+
+    #[test]
+    fn a_limit_of_the_protocol_is_unavailable_with_its_reason() {
+        let reason = "a parcel is at most 100 bytes (the van is small), the cell needs 101";
+        let remedy = "nothing raises it: choose at most 100";
+        assert_eq!(refused_with("here", 101), Some((reason.into(), remedy.into())));
+    }
 }
