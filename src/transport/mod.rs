@@ -23,10 +23,13 @@ use std::io;
 
 /// One end of a channel between two workers.
 ///
-/// Buffers given to an end are [`End::HEADROOM`] bytes longer than the message, in front.
+/// Buffers given to an end are longer than the message by [`End::HEADROOM`] bytes in front and
+/// [`End::TAILROOM`] behind.
 pub trait End: Send {
     /// Bytes in front of the text that the system call wants in the same buffer (System V type word).
     const HEADROOM: usize = 0;
+    /// Bytes behind the text that the system call wants in the same buffer (padding of XDR).
+    const TAILROOM: usize = 0;
 
     /// Sends by one system call and returns the bytes of text that were taken.
     ///
