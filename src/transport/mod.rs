@@ -9,6 +9,9 @@ mod pattern;
 mod pipe;
 mod posix_queue;
 mod round_trip;
+pub mod rpc;
+mod sun_rpc_tcp;
+mod sun_rpc_udp;
 mod sysv_queue;
 mod tcp;
 mod text;
@@ -19,6 +22,7 @@ use crate::catalog::{Absent, Driver, Family, Limit, Reach};
 use crate::cell::{Axis, Cell, Measure};
 use crate::workload::Effective;
 use round_trip::OneByte;
+use rpc::Rpc;
 use std::io;
 
 /// One end of a channel between two workers.
@@ -187,10 +191,14 @@ pub const DRIVERS: &[Driver] = &[
     bandwidth::<tcp::Tcp>(),
     bandwidth::<unix_stream::UnixStream>(),
     bandwidth::<unix_seqpacket::UnixSeqpacket>(),
+    bandwidth::<Rpc<sun_rpc_tcp::SunRpcTcp>>(),
+    bandwidth::<Rpc<sun_rpc_udp::SunRpcUdp>>(),
     round_trip::<OneByte<pipe::Pipe>>(),
     round_trip::<OneByte<posix_queue::PosixQueue>>(),
     round_trip::<OneByte<sysv_queue::SysvQueue>>(),
     round_trip::<OneByte<tcp::Tcp>>(),
     round_trip::<OneByte<unix_stream::UnixStream>>(),
     round_trip::<OneByte<unix_seqpacket::UnixSeqpacket>>(),
+    round_trip::<Rpc<sun_rpc_tcp::SunRpcTcp>>(),
+    round_trip::<Rpc<sun_rpc_udp::SunRpcUdp>>(),
 ];
