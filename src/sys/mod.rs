@@ -7,6 +7,7 @@ pub mod process;
 pub mod pthread;
 pub mod semaphore;
 pub mod sysv;
+pub mod tirpc;
 
 use std::io;
 

@@ -15,6 +15,8 @@ mod sun_rpc_udp;
 mod sysv_queue;
 mod tcp;
 mod text;
+mod tirpc_tcp;
+mod tirpc_udp;
 mod unix_seqpacket;
 mod unix_stream;
 
@@ -193,6 +195,8 @@ pub const DRIVERS: &[Driver] = &[
     bandwidth::<unix_seqpacket::UnixSeqpacket>(),
     bandwidth::<Rpc<sun_rpc_tcp::SunRpcTcp>>(),
     bandwidth::<Rpc<sun_rpc_udp::SunRpcUdp>>(),
+    bandwidth::<Rpc<tirpc_tcp::TirpcTcp>>(),
+    bandwidth::<Rpc<tirpc_udp::TirpcUdp>>(),
     round_trip::<OneByte<pipe::Pipe>>(),
     round_trip::<OneByte<posix_queue::PosixQueue>>(),
     round_trip::<OneByte<sysv_queue::SysvQueue>>(),
@@ -201,4 +205,6 @@ pub const DRIVERS: &[Driver] = &[
     round_trip::<OneByte<unix_seqpacket::UnixSeqpacket>>(),
     round_trip::<Rpc<sun_rpc_tcp::SunRpcTcp>>(),
     round_trip::<Rpc<sun_rpc_udp::SunRpcUdp>>(),
+    round_trip::<Rpc<tirpc_tcp::TirpcTcp>>(),
+    round_trip::<Rpc<tirpc_udp::TirpcUdp>>(),
 ];

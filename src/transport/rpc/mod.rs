@@ -5,6 +5,7 @@
 //! synchronous call: the server replies when it has the whole argument, and only then does the
 //! client send the next. No call is ever repeated.
 
+pub mod library;
 pub mod message;
 pub mod record;
 
@@ -19,6 +20,8 @@ use std::time::Duration;
 
 pub use super::sun_rpc_tcp::SunRpcTcp;
 pub use super::sun_rpc_udp::SunRpcUdp;
+pub use super::tirpc_tcp::TirpcTcp;
+pub use super::tirpc_udp::TirpcUdp;
 
 /// How long an end waits for a datagram, which may be lost, before that is an error.
 pub const PATIENCE: Duration = Duration::from_secs(5);
