@@ -76,6 +76,15 @@ pub enum LimitName {
     Sysctl(&'static str),
     /// `RLIMIT_MSGQUEUE`, in bytes: what one user's POSIX queues may hold.
     RlimitMsgqueue,
+    /// A limit that the protocol fixes, whatever the machine.
+    Protocol {
+        /// What is limited, e.g. `the argument of Sun RPC over UDP`.
+        name: &'static str,
+        /// The largest value.
+        most: u64,
+        /// Where that value comes from.
+        why: &'static str,
+    },
 }
 
 /// One measure of one mechanism.

@@ -12,6 +12,7 @@ pub mod pthread;
 pub mod seccomp;
 pub mod semaphore;
 pub mod sysv;
+pub mod tirpc;
 
 use std::io;
 

@@ -15,12 +15,17 @@ mod pattern;
 mod pipe;
 mod posix_queue;
 mod round_trip;
+pub mod rpc;
+mod sun_rpc_tcp;
+mod sun_rpc_udp;
 mod sysv_queue;
 mod tcp;
 mod text;
 mod udp;
 mod unix_datagram;
 mod unix_packet;
+mod tirpc_tcp;
+mod tirpc_udp;
 mod unix_seqpacket;
 mod unix_stream;
 
@@ -29,14 +34,18 @@ use crate::cell::{Axis, Cell, Measure};
 use crate::record::Unavailable;
 use crate::workload::Effective;
 use round_trip::OneByte;
+use rpc::Rpc;
 use std::io;
 
 /// One end of a channel between two workers.
 ///
-/// Buffers given to an end are [`End::HEADROOM`] bytes longer than the message, in front.
+/// Buffers given to an end are longer than the message by [`End::HEADROOM`] bytes in front and
+/// [`End::TAILROOM`] behind.
 pub trait End: Send {
     /// Bytes in front of the text that the system call wants in the same buffer (System V type word).
     const HEADROOM: usize = 0;
+    /// Bytes behind the text that the system call wants in the same buffer (padding of XDR).
+    const TAILROOM: usize = 0;
 
     /// Sends by one system call and returns the bytes of text that were taken.
     ///
@@ -212,6 +221,10 @@ pub const DRIVERS: &[Driver] = &[
     bandwidth::<unix_seqpacket::UnixSeqpacket>(),
     bandwidth::<unix_datagram::UnixDatagram>(),
     bandwidth::<door_call_seqpacket::DoorCallSeqpacket>(),
+    bandwidth::<Rpc<sun_rpc_tcp::SunRpcTcp>>(),
+    bandwidth::<Rpc<sun_rpc_udp::SunRpcUdp>>(),
+    bandwidth::<Rpc<tirpc_tcp::TirpcTcp>>(),
+    bandwidth::<Rpc<tirpc_udp::TirpcUdp>>(),
     round_trip::<OneByte<pipe::Pipe>>(),
     round_trip::<OneByte<posix_queue::PosixQueue>>(),
     round_trip::<OneByte<sysv_queue::SysvQueue>>(),
@@ -228,6 +241,10 @@ pub const DRIVERS: &[Driver] = &[
     door::driver(Measure::Bandwidth),
     #[cfg(any(target_os = "illumos", target_os = "solaris"))]
     door::driver(Measure::RoundTrip),
+    round_trip::<Rpc<sun_rpc_tcp::SunRpcTcp>>(),
+    round_trip::<Rpc<sun_rpc_udp::SunRpcUdp>>(),
+    round_trip::<Rpc<tirpc_tcp::TirpcTcp>>(),
+    round_trip::<Rpc<tirpc_udp::TirpcUdp>>(),
 ];
 
 /// Where there are no doors they are compiled by this alone, and never linked or listed.

@@ -5,8 +5,10 @@ use crate::catalog::Limit;
 use crate::cell::{Axis, Cell};
 use crate::workload::Effective;
 use nix::unistd::{read, write};
+use nix::sys::socket::{getsockopt, sockopt};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 
 /// tcp(7).
 pub struct Tcp;
@@ -25,18 +27,37 @@ impl Transport for Tcp {
     }
 
     fn pair(cell: &Cell) -> io::Result<[TcpStream; 2]> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let client = TcpStream::connect(listener.local_addr()?)?;
-        let (server, peer) = listener.accept()?;
-        if peer != client.local_addr()? {
-            return Err(io::Error::other(format!("a stranger at {peer} connected first")));
-        }
-        let nodelay = cell.word(Axis::Nodelay) == "on";
-        client.set_nodelay(nodelay)?;
-        server.set_nodelay(nodelay)?;
+        let [client, server] = connected(cell.word(Axis::Nodelay) == "on")?;
         descriptor::set_socket_capacity(cell, &client, &server)?;
         Ok([client, server])
     }
+}
+
+/// Both ends of a connection over 127.0.0.1, with `TCP_NODELAY` on or off.
+///
+/// # Errors
+/// socket(7), tcp(7); `Other` where somebody else connected first.
+pub fn connected(nodelay: bool) -> io::Result<[TcpStream; 2]> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let client = TcpStream::connect(listener.local_addr()?)?;
+    let (server, peer) = listener.accept()?;
+    if peer != client.local_addr()? {
+        return Err(io::Error::other(format!("a stranger at {peer} connected first")));
+    }
+    client.set_nodelay(nodelay)?;
+    server.set_nodelay(nodelay)?;
+    Ok([client, server])
+}
+
+/// The buffers in force and whether `TCP_NODELAY` is on.
+///
+/// # Errors
+/// getsockopt(2).
+pub fn settings(socket: impl AsFd) -> io::Result<Effective> {
+    let mut settings = descriptor::socket_settings(&socket)?;
+    let on = getsockopt(&socket, sockopt::TcpNoDelay)?;
+    settings.insert("nodelay".into(), if on { "on" } else { "off" }.into());
+    Ok(settings)
 }
 
 impl End for TcpStream {
@@ -55,8 +76,6 @@ impl End for TcpStream {
     }
 
     fn settings(&self) -> io::Result<Effective> {
-        let mut settings = descriptor::socket_settings(self)?;
-        settings.insert("nodelay".into(), if self.nodelay()? { "on" } else { "off" }.into());
-        Ok(settings)
+        settings(self)
     }
 }

@@ -94,6 +94,11 @@ fn provide(limit: &Limit, may_raise: bool, refused: Option<&str>) -> Result<Opti
             value => Err(too_low(name, value, limit.needs, "")),
         },
         LimitName::RlimitMsgqueue => provide_msgqueue(limit.needs),
+        LimitName::Protocol { most, .. } if most >= limit.needs => Ok(None),
+        LimitName::Protocol { name, most, why } => Err(Refusal::unavailable(
+            format!("{name} is at most {most} bytes ({why}), the cell needs {}", limit.needs),
+            format!("nothing raises it: choose at most {most}"),
+        )),
     }
 }
 

@@ -114,25 +114,51 @@ fn driver(catalog: &Catalog, cell: &Cell) -> Result<&'static Driver, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::{Family, Reach};
-    use crate::cell::Measure;
+    use crate::catalog::{Family, Limit, LimitName, Reach};
+    use crate::cell::{Measure, Value};
 
-    #[test]
-    fn what_the_machine_does_not_have_is_unavailable_and_never_opened() {
-        static ABSENT: [Driver; 1] = [Driver {
+    const fn driver(mechanism: &'static str, present: fn() -> Result<(), Unavailable>) -> Driver {
+        Driver {
             family: Family::Transport,
-            measure: Measure::RoundTrip,
-            mechanism: "absent",
-            summary: "what no machine has",
+            measure: Measure::Bandwidth,
+            mechanism,
+            summary: "a transport of the tests",
             reach: Reach::Both,
             extra_axes: &[],
             private_ipc: false,
-            present: || Err(Unavailable { reason: "it is not here".into(), remedy: "get it".into() }),
-            limits: |_| panic!("looked at the limits of what is not here"),
-            open: |_| panic!("opened what is not here"),
-        }];
-        let cell = Cell::new(Measure::RoundTrip, "absent");
-        let unavailable = refused(&Catalog::of(&ABSENT), &cell).unwrap();
-        assert_eq!((unavailable.reason.as_str(), unavailable.remedy.as_str()), ("it is not here", "get it"));
+            present,
+            limits: |cell| {
+                let name = LimitName::Protocol { name: "a parcel", most: 100, why: "the van is small" };
+                vec![Limit { name, needs: cell.message_bytes() as u64 }]
+            },
+            rough_op_ns: |_| 1,
+            open: |_| Err(std::io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    static DRIVERS: &[Driver] = &[
+        driver("here", || Ok(())),
+        driver("absent", || Err(Unavailable { reason: "no van".into(), remedy: "buy one".into() })),
+    ];
+
+    fn refused_with(mechanism: &str, message_bytes: u64) -> Option<(String, String)> {
+        let cell = Cell::new(Measure::Bandwidth, mechanism)
+            .with(Axis::MessageBytes, Value::Count(message_bytes))
+            .with(Axis::Spawn, Value::word("processes"))
+            .with(Axis::Placement, Value::word("free"));
+        refused(&Catalog::of(DRIVERS), &cell).map(|why| (why.reason, why.remedy))
+    }
+
+    #[test]
+    fn what_is_absent_is_unavailable_with_its_remedy() {
+        assert_eq!(refused_with("here", 100), None);
+        assert_eq!(refused_with("absent", 100), Some(("no van".into(), "buy one".into())));
+    }
+
+    #[test]
+    fn a_limit_of_the_protocol_is_unavailable_with_its_reason() {
+        let reason = "a parcel is at most 100 bytes (the van is small), the cell needs 101";
+        let remedy = "nothing raises it: choose at most 100";
+        assert_eq!(refused_with("here", 101), Some((reason.into(), remedy.into())));
     }
 }
