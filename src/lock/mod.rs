@@ -1,8 +1,10 @@
-//! Locks: what lets one worker in at a time.
+//! Locks: what lets one worker in at a time, and, to compare with, what does not.
 //!
 //! A mechanism implements [`Lock`] in a file of its own and gets a line in [`DRIVERS`]. Locks live in
 //! one mapping that all workers share, built in place before any of them starts.
 
+mod anonymous_file;
+mod counting;
 mod fcntl_lock;
 mod increment;
 mod parking_lot_mutex;
@@ -15,6 +17,7 @@ mod std_mutex;
 mod std_rwlock;
 mod sysv_semaphore;
 
+pub use counting::Counting;
 pub use increment::Increment;
 
 use crate::catalog::{Driver, Family, Reach};
@@ -22,7 +25,7 @@ use crate::cell::{Axis, Cell, Measure};
 use std::io;
 use std::mem::MaybeUninit;
 
-/// A lock that is held by one worker at a time.
+/// A lock that is held by one worker at a time, unless [`Lock::COUNTING`] says otherwise.
 pub trait Lock: Send + Sync + Sized + 'static {
     /// Its one name.
     const NAME: &'static str;
@@ -32,6 +35,8 @@ pub trait Lock: Send + Sync + Sized + 'static {
     const REACH: Reach = Reach::Both;
     /// Whether its objects live in an IPC namespace.
     const PRIVATE_IPC: bool = false;
+    /// What an increment is under it, and so what proves that it held.
+    const COUNTING: Counting = Counting::Alone;
 
     /// Whether a worker that waits does so in a queue of the kernel each time, which costs tens of microseconds
     /// across CPUs.
@@ -43,11 +48,20 @@ pub trait Lock: Send + Sync + Sized + 'static {
     /// The system call that failed.
     fn init(at: &mut MaybeUninit<Self>) -> io::Result<()>;
 
-    /// Runs `critical` while holding the lock alone.
+    /// In each worker, before any clock: a handle of its own, where workers that shared one would not exclude
+    /// each other, because the lock belongs to the handle.
     ///
     /// # Errors
     /// The system call that failed.
-    fn exclusive(&self, critical: impl FnOnce()) -> io::Result<()>;
+    fn own_handle(&self) -> io::Result<Option<Self>> {
+        Ok(None)
+    }
+
+    /// Runs `critical` once while holding the lock.
+    ///
+    /// # Errors
+    /// The system call that failed.
+    fn hold(&self, critical: impl FnOnce()) -> io::Result<()>;
 }
 
 /// The driver that measures increments under `L`.
