@@ -4,13 +4,13 @@ use crate::cell::MOST_WORKERS;
 use crate::sys::memory::Line;
 use crate::workload::mismatch;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
 /// What an increment is under a lock, and so what proves that the lock held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// A relaxed load and a relaxed store of the shared counter: two workers inside at once lose an update, so
-    /// the counter must be workers x increments.
+    /// A relaxed load and a relaxed store of the shared counter, never one instruction: two workers inside at
+    /// once lose an update, on one CPU too, so the counter must be workers x increments.
     Alone,
     /// One atomic addition to the shared counter, which must be workers x increments.
     Atomic,
@@ -57,7 +57,11 @@ impl Counting {
     pub fn add_one(self, shared: &AtomicU64, own: &AtomicU64) {
         match self {
             Counting::Alone | Counting::Unguarded => {
-                shared.store(shared.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                let before = shared.load(Ordering::Relaxed);
+                // Costs nothing; without it a compiler makes one instruction of this, which no other worker on
+                // the same CPU can come between: a lock that lets two in would not be noticed there.
+                compiler_fence(Ordering::SeqCst);
+                shared.store(before + 1, Ordering::Relaxed);
             }
             Counting::Atomic => {
                 shared.fetch_add(1, Ordering::Relaxed);
