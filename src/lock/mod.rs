@@ -4,21 +4,34 @@
 //! one mapping that all workers share, built in place before any of them starts.
 
 mod anonymous_file;
+mod atomic_add;
 mod counting;
 mod fcntl_lock;
+mod flock;
+mod futex_mutex;
 mod increment;
+mod no_lock;
+mod ofd_lock;
+mod parking_lot_fair_mutex;
 mod parking_lot_mutex;
 mod parking_lot_rwlock;
 mod posix_semaphore;
 mod posix_semaphore_named;
 mod pthread_mutex;
+mod pthread_mutex_adaptive;
+mod pthread_mutex_pi;
+mod pthread_mutex_robust;
 mod pthread_rwlock;
+mod pthread_rwlock_prefer_writer;
+mod pthread_rwlock_read;
+mod pthread_spin;
 mod std_mutex;
 mod std_rwlock;
 mod sysv_semaphore;
 
 pub use counting::Counting;
 pub use increment::Increment;
+pub use pthread_mutex_robust::PthreadMutexRobust;
 
 use crate::catalog::{Driver, Family, Reach};
 use crate::cell::{Axis, Cell, Measure};
@@ -94,14 +107,29 @@ fn rough_op_ns<L: Lock>(cell: &Cell) -> u64 {
 /// Every measure of every lock.
 pub const DRIVERS: &[Driver] = &[
     increment::<pthread_mutex::PthreadMutex>(),
+    increment::<pthread_mutex_adaptive::PthreadMutexAdaptive>(),
+    increment::<pthread_mutex_robust::PthreadMutexRobust>(),
+    increment::<pthread_mutex_pi::PthreadMutexPi>(),
+    increment::<pthread_spin::PthreadSpin>(),
     increment::<pthread_rwlock::PthreadRwlock>(),
+    increment::<pthread_rwlock_prefer_writer::PthreadRwlockPreferWriter>(),
+    increment::<pthread_rwlock_read::PthreadRwlockRead>(),
     increment::<posix_semaphore::PosixSemaphore>(),
     increment::<posix_semaphore_named::PosixSemaphoreNamed>(),
     increment::<sysv_semaphore::SysvSemaphore>(),
     increment::<sysv_semaphore::SysvSemaphoreUndo>(),
     increment::<fcntl_lock::FcntlLock>(),
+    increment::<ofd_lock::OfdLock>(),
+    increment::<flock::Flock>(),
+    increment::<futex_mutex::FutexMutex>(),
+    increment::<atomic_add::AtomicAdd>(),
+    increment::<no_lock::NoLock>(),
     increment::<parking_lot_mutex::ParkingLotMutex>(),
+    increment::<parking_lot_fair_mutex::ParkingLotFairMutex>(),
     increment::<parking_lot_rwlock::ParkingLotRwlock>(),
     increment::<std_mutex::StdMutex>(),
     increment::<std_rwlock::StdRwlock>(),
 ];
+
+#[cfg(test)]
+mod tests;
