@@ -54,3 +54,30 @@ impl Lock for FutexMutex {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    #[test]
+    fn who_comes_second_waits_until_the_first_lets_go_and_is_woken() {
+        let (mutex, entered) = (FutexMutex(AtomicU32::new(FREE)), AtomicBool::new(false));
+        let word = || mutex.0.load(Ordering::Relaxed);
+        let has_entered = || entered.load(Ordering::Relaxed);
+        thread::scope(|scope| {
+            let first = || {
+                assert_eq!(word(), HELD);
+                scope.spawn(|| mutex.hold(|| entered.store(true, Ordering::Relaxed)).unwrap());
+                while word() != AWAITED && !has_entered() {
+                    thread::yield_now();
+                }
+                assert!(!has_entered(), "both were inside");
+            };
+            mutex.hold(first).unwrap();
+        });
+        assert!(has_entered());
+        assert_eq!(word(), FREE);
+    }
+}

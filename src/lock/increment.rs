@@ -1,6 +1,6 @@
 //! Increment: every worker takes the lock, adds one to a shared counter, and lets go, `ops` times.
 //!
-//! What an increment is, and what proves that it was done, is the lock's [`Counting`]: a relaxed load and a
+//! What an increment is, and what proves that it was done, is the lock's [`super::Counting`]: a relaxed load and a
 //! relaxed store where the lock excludes, so that two workers inside at once lose an update and the count at
 //! the end of the batch shows it.
 

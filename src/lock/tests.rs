@@ -1,23 +1,30 @@
 //! Every lock between the threads of one process, and the two that are none.
 
-use super::{DRIVERS, Increment, Lock, atomic_add::AtomicAdd, no_lock::NoLock};
-use crate::catalog::{Driver, Reach};
-use crate::cell::{Axis, Cell, Measure, Value};
+use super::*;
+use crate::cell::Value;
+use crate::sys::memory::SharedPair;
 use crate::workload::{Batch, Workload};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 const WORKERS: usize = 4;
-const OPS: u64 = 3_000;
+const OPS: u64 = 20_000;
 
 fn cell(mechanism: &str, workers: usize) -> Cell {
     Cell::new(Measure::Increment, mechanism).with(Axis::Workers, Value::Count(workers as u64))
 }
 
 fn increment_at_once(workload: &dyn Workload) {
+    let begin = Barrier::new(workload.workers());
     thread::scope(|scope| {
         for worker in 0..workload.workers() {
-            scope.spawn(move || workload.enter(worker).unwrap().run(OPS).unwrap());
+            let begin = &begin;
+            scope.spawn(move || {
+                let mut body = workload.enter(worker).unwrap();
+                begin.wait();
+                body.run(OPS).unwrap();
+            });
         }
     });
 }
@@ -48,7 +55,7 @@ fn no_update_is_lost_between_threads_and_one_missing_is_noticed() {
 
 #[test]
 fn what_no_lock_loses_is_what_is_missing_from_the_counter() {
-    let workload = Increment::<NoLock>::open(&cell("no_lock", 2)).unwrap();
+    let workload = Increment::<no_lock::NoLock>::open(&cell("no_lock", 2)).unwrap();
     workload.enter(0).unwrap().run(70).unwrap();
     assert_eq!(workload.lost_updates(50), Some(30), "2 x 50 were due, 70 arrived");
 }
@@ -77,6 +84,55 @@ fn counter_moves_by_steps<L: Lock>() {
 
 #[test]
 fn a_batch_without_a_lock_is_not_folded_into_one_addition() {
-    counter_moves_by_steps::<NoLock>();
-    counter_moves_by_steps::<AtomicAdd>();
+    counter_moves_by_steps::<no_lock::NoLock>();
+    counter_moves_by_steps::<atomic_add::AtomicAdd>();
+}
+
+/// The most workers that were inside at once, where each gives the CPU away while it is.
+fn most_inside<L: Lock>() -> usize {
+    const TIMES: usize = 50;
+    let shared = SharedPair::build(L::init, AtomicUsize::new(0)).unwrap();
+    let (lock, inside) = (shared.first(), shared.second());
+    let most = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                let own_handle = lock.own_handle().unwrap();
+                let lock = own_handle.as_ref().unwrap_or(lock);
+                let visit = || {
+                    most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    thread::yield_now();
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                };
+                (0..TIMES).for_each(|_| lock.hold(visit).unwrap());
+            });
+        }
+    });
+    most.into_inner()
+}
+
+#[test]
+fn one_thread_is_inside_at_a_time_and_readers_are_together() {
+    let alone = [
+        most_inside::<pthread_mutex::PthreadMutex>,
+        most_inside::<pthread_mutex_adaptive::PthreadMutexAdaptive>,
+        most_inside::<pthread_mutex_robust::PthreadMutexRobust>,
+        most_inside::<pthread_mutex_pi::PthreadMutexPi>,
+        most_inside::<pthread_spin::PthreadSpin>,
+        most_inside::<pthread_rwlock::PthreadRwlock>,
+        most_inside::<pthread_rwlock_prefer_writer::PthreadRwlockPreferWriter>,
+        most_inside::<posix_semaphore::PosixSemaphore>,
+        most_inside::<ofd_lock::OfdLock>,
+        most_inside::<flock::Flock>,
+        most_inside::<futex_mutex::FutexMutex>,
+        most_inside::<parking_lot_mutex::ParkingLotMutex>,
+        most_inside::<parking_lot_fair_mutex::ParkingLotFairMutex>,
+        most_inside::<parking_lot_rwlock::ParkingLotRwlock>,
+        most_inside::<std_mutex::StdMutex>,
+        most_inside::<std_rwlock::StdRwlock>,
+    ];
+    for (position, most_inside) in alone.iter().enumerate() {
+        assert_eq!(most_inside(), 1, "the lock at position {position}");
+    }
+    assert!(most_inside::<pthread_rwlock_read::PthreadRwlockRead>() > 1);
 }
