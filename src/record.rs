@@ -197,6 +197,14 @@ impl Measured {
             Lead::Mean => self.mean_ns(),
         }
     }
+
+    /// Updates that got lost over those that were made, in all samples: from 0 to 1. `None` where the cell
+    /// has nothing to lose.
+    pub fn lost_share(&self) -> Option<f64> {
+        let lost: u64 = self.samples.iter().map(|sample| sample.lost_updates).sum::<Option<u64>>()?;
+        let made: u64 = self.samples.iter().map(|sample| self.ops * sample.workers.len() as u64).sum();
+        (made > 0).then(|| lost as f64 / made as f64)
+    }
 }
 
 /// One batch.
@@ -204,6 +212,9 @@ impl Measured {
 pub struct Sample {
     /// Latest end less earliest begin over the timed workers.
     pub elapsed_ns: u64,
+    /// Increments of all workers that got lost, where nothing prevents that and the loss is the result.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lost_updates: Option<u64>,
     /// Each worker's part.
     pub workers: Vec<WorkerSample>,
 }
@@ -333,6 +344,49 @@ impl Effort {
             warm_up_ns: 0,
             fill_channels: false,
             exact: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(lost_updates: Option<u64>) -> Sample {
+        Sample { elapsed_ns: 7, lost_updates, workers: vec![WorkerSample::default(); 2] }
+    }
+
+    fn measured(samples: Vec<Sample>) -> Measured {
+        Measured {
+            ops: 50,
+            calibrated: false,
+            lead: Lead::Typ,
+            floor_ns: 1.0,
+            typ_ns: 1.0,
+            cpu_ns: 1.0,
+            oversubscribed: false,
+            flags: Vec::new(),
+            effective: Effective::new(),
+            proofs: Vec::new(),
+            samples,
+        }
+    }
+
+    #[test]
+    fn the_lost_share_is_over_the_updates_of_all_workers_and_samples() {
+        assert_eq!(measured(vec![sample(Some(10)), sample(Some(30))]).lost_share(), Some(0.2));
+        assert_eq!(measured(vec![sample(Some(0))]).lost_share(), Some(0.0));
+        assert_eq!(measured(vec![sample(None)]).lost_share(), None);
+        assert_eq!(measured(Vec::new()).lost_share(), None);
+    }
+
+    #[test]
+    fn a_sample_that_can_lose_nothing_does_not_mention_it() {
+        let plain = serde_json::to_string(&sample(None)).unwrap();
+        assert!(!plain.contains("lost"), "{plain}");
+        for sample in [sample(None), sample(Some(3))] {
+            let text = serde_json::to_string(&sample).unwrap();
+            assert_eq!(serde_json::from_str::<Sample>(&text).unwrap(), sample);
         }
     }
 }

@@ -95,6 +95,12 @@ pub trait Workload: Sync {
     /// `InvalidData` with what was expected and what was found.
     fn verify(&self, batch: &Batch) -> io::Result<()>;
 
+    /// In the coordinator, after every batch: how many increments of all batches of `total_ops` operations a
+    /// worker got lost, where nothing prevents that and the loss is the result; else `None`.
+    fn lost_updates(&self, _total_ops: u64) -> Option<u64> {
+        None
+    }
+
     /// In the coordinator, after the untimed pass: do the two sides agree?
     ///
     /// # Errors

@@ -1,43 +1,52 @@
 //! Increment: every worker takes the lock, adds one to a shared counter, and lets go, `ops` times.
 //!
-//! The counter is a relaxed load and a relaxed store, not an atomic addition: two workers inside at
-//! once lose an update, and the count at the end of the batch shows it.
+//! What an increment is, and what proves that it was done, is the lock's [`super::Counting`]: a relaxed load and a
+//! relaxed store where the lock excludes, so that two workers inside at once lose an update and the count at
+//! the end of the batch shows it.
 
 use super::Lock;
+use super::counting::Counters;
 use crate::cell::{Axis, Cell};
 use crate::sys::memory::SharedPair;
-use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
+use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload};
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
-/// Increments of one counter under one lock.
+/// Increments of a counter under one lock.
 pub struct Increment<L> {
-    shared: SharedPair<L, AtomicU64>,
+    shared: SharedPair<L, Counters>,
     workers: usize,
 }
 
 impl<L: Lock> Increment<L> {
-    /// Builds lock and counter in memory that all workers share.
+    /// Builds lock and counters in memory that all workers share.
     ///
     /// # Errors
     /// mmap(2), or what the lock needs.
     pub fn open(cell: &Cell) -> io::Result<Increment<L>> {
-        let shared = SharedPair::build(L::init, AtomicU64::new(0))?;
+        let shared = SharedPair::build(L::init, Counters::new(L::COUNTING))?;
         Ok(Increment { shared, workers: cell.count(Axis::Workers) as usize })
+    }
+
+    /// The counter that all workers share.
+    #[cfg(test)]
+    pub(super) fn counter(&self) -> &AtomicU64 {
+        self.shared.second().shared()
     }
 }
 
 struct Worker<'a, L> {
     lock: &'a L,
-    counter: &'a AtomicU64,
+    own_handle: Option<L>,
+    shared_counter: &'a AtomicU64,
+    own_counter: &'a AtomicU64,
 }
 
 impl<L: Lock> Body for Worker<'_, L> {
     fn run(&mut self, ops: u64) -> io::Result<Tally> {
+        let lock = self.own_handle.as_ref().unwrap_or(self.lock);
         for _ in 0..ops {
-            self.lock.exclusive(|| {
-                self.counter.store(self.counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-            })?;
+            lock.hold(|| L::COUNTING.add_one(self.shared_counter, self.own_counter))?;
         }
         Ok(Tally::default())
     }
@@ -48,8 +57,14 @@ impl<L: Lock> Workload for Increment<L> {
         self.workers
     }
 
-    fn enter(&self, _worker: usize) -> io::Result<Box<dyn Body + '_>> {
-        Ok(Box::new(Worker { lock: self.shared.first(), counter: self.shared.second() }))
+    fn enter(&self, worker: usize) -> io::Result<Box<dyn Body + '_>> {
+        let (lock, counters) = (self.shared.first(), self.shared.second());
+        Ok(Box::new(Worker {
+            lock,
+            own_handle: lock.own_handle()?,
+            shared_counter: counters.shared(),
+            own_counter: counters.own(worker),
+        }))
     }
 
     fn timed(&self, _worker: usize) -> bool {
@@ -61,16 +76,11 @@ impl<L: Lock> Workload for Increment<L> {
     }
 
     fn verify(&self, batch: &Batch) -> io::Result<()> {
-        let expected = batch.total_ops * self.workers as u64;
-        let counted = self.shared.second().load(Ordering::Relaxed);
-        if counted == expected {
-            return Ok(());
-        }
-        Err(mismatch(format!(
-            "the counter is {counted} after {} workers x {} increments, not {expected}: updates were lost, \
-             the lock let two in at once",
-            self.workers, batch.total_ops
-        )))
+        L::COUNTING.check(self.shared.second(), self.workers, batch.total_ops)
+    }
+
+    fn lost_updates(&self, total_ops: u64) -> Option<u64> {
+        L::COUNTING.lost(self.shared.second(), self.workers, total_ops)
     }
 
     fn verify_proof(&self, _proofs: &[Proof]) -> io::Result<()> {

@@ -1,28 +1,44 @@
-//! Locks: what lets one worker in at a time.
+//! Locks: what lets one worker in at a time, and, to compare with, what does not.
 //!
 //! A mechanism implements [`Lock`] in a file of its own and gets a line in [`DRIVERS`]. Locks live in
 //! one mapping that all workers share, built in place before any of them starts.
 
+mod anonymous_file;
+mod atomic_add;
+mod counting;
 mod fcntl_lock;
+mod flock;
+mod futex_mutex;
 mod increment;
+mod no_lock;
+mod ofd_lock;
+mod parking_lot_fair_mutex;
 mod parking_lot_mutex;
 mod parking_lot_rwlock;
 mod posix_semaphore;
 mod posix_semaphore_named;
 mod pthread_mutex;
+mod pthread_mutex_adaptive;
+mod pthread_mutex_pi;
+mod pthread_mutex_robust;
 mod pthread_rwlock;
+mod pthread_rwlock_prefer_writer;
+mod pthread_rwlock_read;
+mod pthread_spin;
 mod std_mutex;
 mod std_rwlock;
 mod sysv_semaphore;
 
+pub use counting::Counting;
 pub use increment::Increment;
+pub use pthread_mutex_robust::PthreadMutexRobust;
 
 use crate::catalog::{Driver, Family, Reach};
 use crate::cell::{Axis, Cell, Measure};
 use std::io;
 use std::mem::MaybeUninit;
 
-/// A lock that is held by one worker at a time.
+/// A lock that is held by one worker at a time, unless [`Lock::COUNTING`] says otherwise.
 pub trait Lock: Send + Sync + Sized + 'static {
     /// Its one name.
     const NAME: &'static str;
@@ -32,6 +48,8 @@ pub trait Lock: Send + Sync + Sized + 'static {
     const REACH: Reach = Reach::Both;
     /// Whether its objects live in an IPC namespace.
     const PRIVATE_IPC: bool = false;
+    /// What an increment is under it, and so what proves that it held.
+    const COUNTING: Counting = Counting::Alone;
 
     /// Whether a worker that waits does so in a queue of the kernel each time, which costs tens of microseconds
     /// across CPUs.
@@ -43,11 +61,20 @@ pub trait Lock: Send + Sync + Sized + 'static {
     /// The system call that failed.
     fn init(at: &mut MaybeUninit<Self>) -> io::Result<()>;
 
-    /// Runs `critical` while holding the lock alone.
+    /// In each worker, before any clock: a handle of its own, where workers that shared one would not exclude
+    /// each other, because the lock belongs to the handle.
     ///
     /// # Errors
     /// The system call that failed.
-    fn exclusive(&self, critical: impl FnOnce()) -> io::Result<()>;
+    fn own_handle(&self) -> io::Result<Option<Self>> {
+        Ok(None)
+    }
+
+    /// Runs `critical` once while holding the lock.
+    ///
+    /// # Errors
+    /// The system call that failed.
+    fn hold(&self, critical: impl FnOnce()) -> io::Result<()>;
 }
 
 /// The driver that measures increments under `L`.
@@ -81,14 +108,29 @@ fn rough_op_ns<L: Lock>(cell: &Cell) -> u64 {
 /// Every measure of every lock.
 pub const DRIVERS: &[Driver] = &[
     increment::<pthread_mutex::PthreadMutex>(),
+    increment::<pthread_mutex_adaptive::PthreadMutexAdaptive>(),
+    increment::<pthread_mutex_robust::PthreadMutexRobust>(),
+    increment::<pthread_mutex_pi::PthreadMutexPi>(),
+    increment::<pthread_spin::PthreadSpin>(),
     increment::<pthread_rwlock::PthreadRwlock>(),
+    increment::<pthread_rwlock_prefer_writer::PthreadRwlockPreferWriter>(),
+    increment::<pthread_rwlock_read::PthreadRwlockRead>(),
     increment::<posix_semaphore::PosixSemaphore>(),
     increment::<posix_semaphore_named::PosixSemaphoreNamed>(),
     increment::<sysv_semaphore::SysvSemaphore>(),
     increment::<sysv_semaphore::SysvSemaphoreUndo>(),
     increment::<fcntl_lock::FcntlLock>(),
+    increment::<ofd_lock::OfdLock>(),
+    increment::<flock::Flock>(),
+    increment::<futex_mutex::FutexMutex>(),
+    increment::<atomic_add::AtomicAdd>(),
+    increment::<no_lock::NoLock>(),
     increment::<parking_lot_mutex::ParkingLotMutex>(),
+    increment::<parking_lot_fair_mutex::ParkingLotFairMutex>(),
     increment::<parking_lot_rwlock::ParkingLotRwlock>(),
     increment::<std_mutex::StdMutex>(),
     increment::<std_rwlock::StdRwlock>(),
 ];
+
+#[cfg(test)]
+mod tests;

@@ -20,7 +20,7 @@ impl Lock for ParkingLotMutex {
     }
 
     #[inline]
-    fn exclusive(&self, critical: impl FnOnce()) -> io::Result<()> {
+    fn hold(&self, critical: impl FnOnce()) -> io::Result<()> {
         let held = self.0.lock();
         critical();
         drop(held);

@@ -20,7 +20,7 @@ impl Lock for ParkingLotRwlock {
     }
 
     #[inline]
-    fn exclusive(&self, critical: impl FnOnce()) -> io::Result<()> {
+    fn hold(&self, critical: impl FnOnce()) -> io::Result<()> {
         let held = self.0.write();
         critical();
         drop(held);

@@ -14,7 +14,7 @@ impl Lock for PosixSemaphore {
     }
 
     #[inline]
-    fn exclusive(&self, critical: impl FnOnce()) -> io::Result<()> {
+    fn hold(&self, critical: impl FnOnce()) -> io::Result<()> {
         self.wait()?;
         critical();
         self.post()

@@ -15,7 +15,7 @@ impl Lock for PosixSemaphoreNamed {
     }
 
     #[inline]
-    fn exclusive(&self, critical: impl FnOnce()) -> io::Result<()> {
+    fn hold(&self, critical: impl FnOnce()) -> io::Result<()> {
         self.wait()?;
         critical();
         self.post()

@@ -20,7 +20,7 @@ impl Lock for StdMutex {
     }
 
     #[inline]
-    fn exclusive(&self, critical: impl FnOnce()) -> io::Result<()> {
+    fn hold(&self, critical: impl FnOnce()) -> io::Result<()> {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         critical();
         drop(held);

@@ -20,7 +20,7 @@ impl Lock for StdRwlock {
     }
 
     #[inline]
-    fn exclusive(&self, critical: impl FnOnce()) -> io::Result<()> {
+    fn hold(&self, critical: impl FnOnce()) -> io::Result<()> {
         let held = self.0.write().unwrap_or_else(PoisonError::into_inner);
         critical();
         drop(held);

@@ -27,7 +27,7 @@ impl<const UNDO: bool> Lock for SysvLock<UNDO> {
     }
 
     #[inline]
-    fn exclusive(&self, critical: impl FnOnce()) -> io::Result<()> {
+    fn hold(&self, critical: impl FnOnce()) -> io::Result<()> {
         let flags = if UNDO { libc::SEM_UNDO } else { 0 };
         self.0.add(-1, flags)?;
         critical();

@@ -32,6 +32,8 @@ pub enum Metric {
     LeastShare,
     /// The fastest worker's share, in percent.
     MostShare,
+    /// Updates that got lost for want of a lock, in percent of those that were made.
+    LostShare,
     /// Bandwidth over that of one copy of the same bytes in memory by one worker, in percent.
     PercentOfMemoryCopy,
 }
@@ -132,6 +134,14 @@ pub const METRICS: &[MetricSpec] = &[
         "share of the fastest",
     ),
     spec(
+        Metric::LostShare,
+        "lost_share",
+        "% of the updates lost",
+        INCREMENT,
+        Some(false),
+        "increments that got lost for want of a lock (no_lock only)",
+    ),
+    spec(
         Metric::PercentOfMemoryCopy,
         "percent_of_memory_copy",
         "% of a memory copy",
@@ -204,6 +214,7 @@ impl Metric {
             Metric::MostShare if workers > 1.0 => {
                 over_samples(&|sample| 100.0 * share(&rates(sample), f64::max))
             }
+            Metric::LostShare => measured.lost_share().map(|share| 100.0 * share),
             // It needs another cell beside this one: the caller divides.
             Metric::PercentOfMemoryCopy => Some(measure_value(cell, lead_ns)),
             Metric::Fairness | Metric::LeastShare | Metric::MostShare => None,
@@ -266,6 +277,7 @@ mod tests {
         };
         Sample {
             elapsed_ns: durations_ns.iter().copied().max().unwrap_or(1),
+            lost_updates: None,
             workers: durations_ns.iter().map(worker).collect(),
         }
     }
@@ -310,6 +322,15 @@ mod tests {
         near(Metric::Fairness.of(&cell, &visit), 0.8);
         near(Metric::LeastShare.of(&cell, &visit), 25.0);
         near(Metric::MostShare.of(&cell, &visit), 75.0);
+    }
+
+    #[test]
+    fn only_what_can_lose_updates_has_a_share_of_them() {
+        let cell = Cell::new(Measure::Increment, "x");
+        let mut visit = visit(&[3000, 1000], 50);
+        assert_eq!(Metric::LostShare.of(&cell, &visit), None);
+        visit.samples[0].lost_updates = Some(25);
+        near(Metric::LostShare.of(&cell, &visit), 25.0);
     }
 
     #[test]

@@ -21,11 +21,11 @@ mod sun_rpc_udp;
 mod sysv_queue;
 mod tcp;
 mod text;
+mod tirpc_tcp;
+mod tirpc_udp;
 mod udp;
 mod unix_datagram;
 mod unix_packet;
-mod tirpc_tcp;
-mod tirpc_udp;
 mod unix_seqpacket;
 mod unix_stream;
 

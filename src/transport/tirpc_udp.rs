@@ -3,9 +3,9 @@
 use super::rpc::library::{self, LibraryEnd};
 use super::rpc::{Protocol, udp_limits};
 use super::sun_rpc_udp::connected;
-use crate::record::Unavailable;
 use crate::catalog::Limit;
 use crate::cell::Cell;
+use crate::record::Unavailable;
 use crate::sys::tirpc::Kind;
 use std::io;
 

@@ -37,6 +37,8 @@ struct Session<'a> {
     controls: &'a [Control],
     deadline: Deadline,
     total_ops: u64,
+    /// What [`Workload::lost_updates`] said after the last batch.
+    total_lost: Option<u64>,
 }
 
 /// Runs the whole visit over the control channels.
@@ -50,7 +52,7 @@ pub fn run(
     request: &Request,
     deadline: Deadline,
 ) -> Result<Figures, Refusal> {
-    let mut session = Session { workload, placement, controls, deadline, total_ops: 0 };
+    let mut session = Session { workload, placement, controls, deadline, total_ops: 0, total_lost: None };
     let contended = workload.contended();
     let cpus = placement.cpus().len();
     let oversubscribed = contended && workload.workers() > cpus;
@@ -135,7 +137,14 @@ impl Session<'_> {
         let batch = Batch { ops, total_ops: self.total_ops, tallies: &tallies };
         self.workload.verify(&batch).map_err(|error| Refusal::failed(phase, error))?;
         self.check_cpus(&workers, phase)?;
-        Ok(Sample { elapsed_ns: self.elapsed_of(&workers), workers })
+        Ok(Sample { elapsed_ns: self.elapsed_of(&workers), lost_updates: self.lost_updates(), workers })
+    }
+
+    /// Updates that the last batch lost, where losing them is the result.
+    fn lost_updates(&mut self) -> Option<u64> {
+        let lost_before = self.total_lost.unwrap_or(0);
+        self.total_lost = self.workload.lost_updates(self.total_ops);
+        self.total_lost.map(|lost| lost.saturating_sub(lost_before))
     }
 
     fn elapsed(&mut self, ops: u64, phase: &'static str) -> Result<u64, Refusal> {

@@ -10,9 +10,9 @@ pub mod message;
 pub mod record;
 
 use super::{End, Exchange, Party, Transport};
-use crate::record::Unavailable;
 use crate::catalog::{Limit, LimitName};
 use crate::cell::Cell;
+use crate::record::Unavailable;
 use crate::workload::{Effective, mismatch};
 use message::{Answer, Asked, Call};
 use std::io;
