@@ -2,11 +2,13 @@
 
 use super::arguments::Listed;
 use super::{WELL, output};
-use crate::catalog::{Catalog, Driver};
-use crate::cell::{AXES, Kind};
+use crate::catalog::{Catalog, Driver, Reach};
+use crate::cell::{AXES, Axis, Cell, Kind, Value};
 use crate::matrix::{self, SHIPPED};
 use crate::report::metric::{METRICS, MetricSpec};
+use crate::runner::process;
 use anyhow::Result;
+use std::fmt::Write;
 use tabled::builder::Builder;
 use tabled::settings::Style;
 
@@ -17,10 +19,10 @@ use tabled::settings::Style;
 pub fn list(what: Option<Listed>, catalog: &Catalog) -> Result<u8> {
     let text = match what {
         Some(Listed::Matrices) => matrices(catalog),
-        Some(Listed::Mechanisms) => mechanisms(catalog),
+        Some(Listed::Mechanisms) => mechanisms(catalog)?,
         Some(Listed::Axes) => axes(),
         Some(Listed::Metrics) => metrics(),
-        None => [matrices(catalog), mechanisms(catalog), axes(), metrics()].join("\n"),
+        None => [matrices(catalog), mechanisms(catalog)?, axes(), metrics()].join("\n"),
     };
     output::print(&text)?;
     Ok(WELL)
@@ -52,17 +54,59 @@ fn matrices(catalog: &Catalog) -> String {
     table(["matrix", "cells", "budget", "tables", "title"], SHIPPED.iter().map(row))
 }
 
-fn mechanisms(catalog: &Catalog) -> String {
-    let row = |driver: &Driver| {
-        [
-            driver.mechanism.to_owned(),
+/// The smallest cell of a driver: what refuses this refuses all of them.
+fn smallest_cell(driver: &Driver) -> Cell {
+    let mut cell = Cell::new(driver.measure, driver.mechanism);
+    for (axis, _) in driver.measure.axes() {
+        let value = match axis {
+            Axis::Spawn if driver.reach == Reach::Threads => Value::word("threads"),
+            Axis::Spawn => Value::word("processes"),
+            Axis::Placement => Value::word("free"),
+            _ => Value::Count(1),
+        };
+        cell.set(*axis, value);
+    }
+    for (axis, value) in driver.extra_axes {
+        cell.set(*axis, value.parse().map_or_else(|_| Value::word(*value), Value::Count));
+    }
+    cell
+}
+
+/// Every mechanism with what it can measure, and whether this machine can run it.
+fn mechanisms(catalog: &Catalog) -> Result<String> {
+    let drivers: Vec<&Driver> = catalog.drivers().collect();
+    let cells: Vec<Cell> = drivers.iter().map(|driver| smallest_cell(driver)).collect();
+    let refused = process::probe(&cells)?;
+    let names: Vec<&str> = drivers.iter().map(|driver| driver.mechanism).collect();
+    let mut rows: Vec<[String; 6]> = Vec::new();
+    let mut reasons = String::new();
+    for name in unique(names) {
+        let of_name: Vec<usize> =
+            (0..drivers.len()).filter(|index| drivers[*index].mechanism == name).collect();
+        let driver = drivers[of_name[0]];
+        let measures: Vec<&str> = of_name.iter().map(|index| drivers[*index].measure.name()).collect();
+        let here = of_name.iter().find_map(|index| refused[*index].as_ref());
+        if let Some(why) = here {
+            let _ = writeln!(reasons, "{name}: {}; {}", why.reason, why.remedy);
+        }
+        rows.push([
+            name.to_owned(),
             driver.family.name().to_owned(),
-            driver.measure.name().to_owned(),
+            measures.join(", "),
             driver.reach.name().to_owned(),
+            if here.is_some() { "no" } else { "yes" }.to_owned(),
             driver.summary.to_owned(),
-        ]
-    };
-    table(["mechanism", "family", "measures", "serves", "what it is"], catalog.drivers().map(row))
+        ]);
+    }
+    let head = ["mechanism", "family", "measures", "serves", "here", "what it is"];
+    let head_of_reasons = if reasons.is_empty() { "" } else { "not on this machine:\n" };
+    Ok(format!("{}{head_of_reasons}{reasons}", table(head, rows.into_iter())))
+}
+
+/// Each name once, in the order in which they first come.
+fn unique(names: Vec<&str>) -> Vec<&str> {
+    let mut seen = std::collections::BTreeSet::new();
+    names.into_iter().filter(|name| seen.insert(*name)).collect()
 }
 
 fn metrics() -> String {
