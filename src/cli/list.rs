@@ -24,7 +24,10 @@ pub fn list(what: Option<Listed>, catalog: &Catalog) -> Result<u8> {
     Ok(WELL)
 }
 
-fn table<const COLUMNS: usize>(head: [&str; COLUMNS], rows: impl Iterator<Item = [String; COLUMNS]>) -> String {
+fn table<const COLUMNS: usize>(
+    head: [&str; COLUMNS],
+    rows: impl Iterator<Item = [String; COLUMNS]>,
+) -> String {
     let mut builder = Builder::default();
     builder.push_record(head);
     rows.for_each(|row| builder.push_record(row));

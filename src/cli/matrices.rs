@@ -32,7 +32,9 @@ pub fn select(selection: &Selection, catalog: &Catalog) -> Result<Matrix> {
     }
     if matrix.cells.is_empty() {
         let all = selection.matrices.join(" ");
-        return Err(usage(format!("no cell of {all} matches; `ipcmatrix plan {all} --cells` names them all")));
+        return Err(usage(format!(
+            "no cell of {all} matches; `ipcmatrix plan {all} --cells` names them all"
+        )));
     }
     Ok(matrix)
 }
@@ -49,11 +51,13 @@ fn read(name: &str, catalog: &Catalog, overrides: &[Override]) -> Result<Matrix>
 /// Reads a matrix file, one byte more than is allowed at most, so that the parser can say that it is too large.
 fn read_file(name: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = File::open(name)
-        .and_then(|file| file.take(LARGEST_FILE_BYTES as u64 + 1).read_to_end(&mut bytes));
+    let read =
+        File::open(name).and_then(|file| file.take(LARGEST_FILE_BYTES as u64 + 1).read_to_end(&mut bytes));
     match read {
         Ok(_) => Ok(bytes),
-        Err(error) if Path::new(name).exists() => Err(usage(format!("cannot read the matrix {name}: {error}"))),
+        Err(error) if Path::new(name).exists() => {
+            Err(usage(format!("cannot read the matrix {name}: {error}")))
+        }
         Err(_) => Err(usage(unknown(name))),
     }
 }
@@ -65,6 +69,6 @@ fn unknown(name: &str) -> String {
         .map(|known| (strsim::damerau_levenshtein(known, name), known))
         .filter(|(distance, known)| *distance <= known.len() / 3)
         .min();
-    let meant = near.map(|(_, known)| format!("; did you mean {known}?")).unwrap_or_default();
+    let meant = near.map_or(".".to_owned(), |(_, known)| format!("; did you mean {known}?"));
     format!("there is no matrix or file {name}{meant} Built in: {}", names.join(", "))
 }

@@ -43,7 +43,7 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 fn cannot_link(error: &io::Error) -> bool {
-    use nix::libc::{EEXIST, EISDIR, EOPNOTSUPP, ENOENT};
+    use nix::libc::{EEXIST, EISDIR, ENOENT, EOPNOTSUPP};
     // ENOENT: /proc is not mounted; a folder that is gone gives it again with the rename.
     matches!(error.raw_os_error(), Some(EEXIST | EISDIR | EOPNOTSUPP | ENOENT))
 }

@@ -66,7 +66,8 @@ fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
     let quick = arguments.amount.quick;
     let effort = if quick { Effort::QUICK } else { Effort::DEFAULT };
     let available = matrix.cells.iter().filter(|planned| planned.unavailable.is_none());
-    let round_s = available.map(|planned| estimate::visit_ns(&planned.cell, &effort)).sum::<u64>() as f64 / 1e9;
+    let round_s =
+        available.map(|planned| estimate::visit_ns(&planned.cell, &effort)).sum::<u64>() as f64 / 1e9;
     let budget_s = run::budget(arguments.amount.budget, quick, matrix).as_secs_f64();
     let _ = writeln!(text, "\none round: about {round_s:.0} s; budget: {budget_s:.0} s");
     if round_s > 0.0 && budget_s < 6.0 * round_s {

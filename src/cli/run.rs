@@ -39,9 +39,10 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         environment.leave_out_names();
     }
     let header = header(arguments, &matrix);
+    // Before anything is written, so that a signal that comes meanwhile finds a run that it can end well.
+    let signals = Signals::watch().context("cannot watch for signals")?;
     let folder = folder(arguments, &header, &environment)?;
     let mut journal = open(folder.as_deref(), &header, &environment)?;
-    let signals = Signals::watch().context("cannot watch for signals")?;
     if !arguments.quiet {
         announce(&header, folder.as_deref());
     }
@@ -147,7 +148,9 @@ fn publish(header: Header, ran: Ran, folder: Option<&Path>, quiet: bool) -> Resu
     let mut failed = slots(&run).iter().any(|slot| matches!(slot, Slot::Failed(_)));
     if let Some(error) = ran.journal_error {
         failed = true;
-        eprintln!("ipcmatrix: the journal could not be written any more: {error}; the tables above hold all visits made");
+        eprintln!(
+            "ipcmatrix: the journal could not be written any more: {error}; the tables above hold all visits made"
+        );
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");

@@ -106,7 +106,12 @@ impl Run<'_> {
         self.clock.now_ns() - self.begin_ns
     }
 
-    fn rounds(&mut self, visitor: &mut dyn Visitor, journal: &mut Journal, progress: &mut dyn Progress) -> Stop {
+    fn rounds(
+        &mut self,
+        visitor: &mut dyn Visitor,
+        journal: &mut Journal,
+        progress: &mut dyn Progress,
+    ) -> Stop {
         for round in 1..=self.settings.most_rounds {
             let order = self.schedule.next_round();
             if order.is_empty() {
@@ -117,7 +122,8 @@ impl Run<'_> {
                 if self.over_budget(*cell_index) {
                     return Stop::Reason("budget");
                 }
-                progress.visit(&self.standing(round, place, order.len()), &self.header.cells[*cell_index].cell);
+                progress
+                    .visit(&self.standing(round, place, order.len()), &self.header.cells[*cell_index].cell);
                 match self.visit(*cell_index, round, visitor) {
                     Ok(visit) => {
                         if let Err(error) = journal.visit(&visit) {
@@ -149,7 +155,16 @@ impl Run<'_> {
         let duration_ns = self.elapsed_ns() - begin_ns;
         self.schedule.record(cell_index, &outcome, duration_ns);
         let position = self.visits.len() as u32 + 1;
-        Ok(Visit { cell_index, cell, round: round as u32, position, begin_ns, duration_ns, thrifty: self.thrifty, outcome })
+        Ok(Visit {
+            cell_index,
+            cell,
+            round: round as u32,
+            position,
+            begin_ns,
+            duration_ns,
+            thrifty: self.thrifty,
+            outcome,
+        })
     }
 
     /// Whether the rounds that are wanted for an interval would not fit into what is left of the budget,

@@ -2,8 +2,8 @@
 
 use super::Visitor;
 use super::signals::{Caught, Signals};
-use crate::measure::clock::Deadline;
 use crate::cell::Cell;
+use crate::measure::clock::Deadline;
 use crate::record::{Outcome, Request, Unavailable};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -50,12 +50,15 @@ impl Visitor for Processes<'_> {
         match ask(&["cell"], request, request.deadline_ms + GRACE_MS, self.signals) {
             Ok((Heard::Caught(caught), _)) => Err(caught),
             Ok((Heard::All(said), status)) => Ok(outcome(&said, status)),
-            Ok((Heard::TooMuch, _)) => Ok(failed("the visit", format!("said more than {MOST_BYTES} bytes"))),
+            Ok((Heard::TooMuch, _)) => Ok(failed("visit", format!("said more than {MOST_BYTES} bytes"))),
             Ok((Heard::Late, _)) => {
-                let text = format!("the visit did not end in {} ms and was killed", request.deadline_ms + GRACE_MS);
+                let text =
+                    format!("the visit did not end in {} ms and was killed", request.deadline_ms + GRACE_MS);
                 Ok(failed("deadline", text))
             }
-            Err(error) => Ok(failed("start", format!("the process of the visit could not be started: {error}"))),
+            Err(error) => {
+                Ok(failed("start", format!("the process of the visit could not be started: {error}")))
+            }
         }
     }
 }
@@ -80,7 +83,9 @@ fn failed(phase: &str, error: String) -> Outcome {
 fn outcome(said: &[u8], status: ExitStatus) -> Outcome {
     match serde_json::from_slice(said) {
         Ok(outcome) if status.success() => outcome,
-        _ if !status.success() => failed("visit", format!("the process of the visit ended badly: {}", ended(status))),
+        _ if !status.success() => {
+            failed("visit", format!("the process of the visit ended badly: {}", ended(status)))
+        }
         _ => {
             let text = String::from_utf8_lossy(&said[..said.len().min(80)]).into_owned();
             failed("visit", format!("the process of the visit did not print an outcome but {text:?}"))

@@ -6,7 +6,9 @@ use super::signals::Caught;
 use super::{Ran, Settings, Visitor, run};
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::measure::clock::Clock;
-use crate::record::{Effort, Header, Lead, Line, Measured, Outcome, PlannedCell, Request, Unavailable, Versioned};
+use crate::record::{
+    Effort, Header, Lead, Line, Measured, Outcome, PlannedCell, Request, Unavailable, Versioned,
+};
 use std::cell::Cell as Shared;
 use std::collections::BTreeMap;
 
@@ -66,7 +68,9 @@ fn steady(duration_ms: u64) -> Script {
 
 /// A cell whose figures never agree.
 fn restless(duration_ms: u64) -> Script {
-    Box::new(move |visit| (duration_ms * MS, Ok(measured(if visit.is_multiple_of(2) { 100.0 } else { 300.0 }, 7))))
+    Box::new(move |visit| {
+        (duration_ms * MS, Ok(measured(if visit.is_multiple_of(2) { 100.0 } else { 300.0 }, 7)))
+    })
 }
 
 fn header(cells: usize, budget_s: f64) -> Header {
@@ -191,9 +195,8 @@ fn what_fails_or_is_unavailable_is_not_visited_again_and_stops_nobody_else() {
 
 #[test]
 fn a_signal_drops_the_visit_and_keeps_the_others() {
-    let scripts: Vec<Script> = vec![Box::new(|visit| {
-        (MS, if visit == 4 { Err(Caught::Terminate) } else { Ok(measured(1.0, 1)) })
-    })];
+    let scripts: Vec<Script> =
+        vec![Box::new(|visit| (MS, if visit == 4 { Err(Caught::Terminate) } else { Ok(measured(1.0, 1)) }))];
     let (ran, _) = act(&header(1, 1e6), SETTINGS, scripts);
     assert_eq!(ran.caught, Some(Caught::Terminate));
     assert_eq!((ran.end.reason.as_str(), ran.visits.len(), ran.end.visits), ("terminated", 3, 3));
@@ -227,8 +230,12 @@ fn the_journal_holds_every_line_and_a_journal_that_is_removed_ends_the_run() {
         }
         (MS, Ok(measured(1.0, 1)))
     });
-    let mut actor =
-        Actor { clock: &clock, scripts: vec![removing, steady(1)], visits: BTreeMap::new(), requests: Vec::new() };
+    let mut actor = Actor {
+        clock: &clock,
+        scripts: vec![removing, steady(1)],
+        visits: BTreeMap::new(),
+        requests: Vec::new(),
+    };
     let ran = run(&header, SETTINGS, &mut actor, &clock, &mut journal, &mut Quiet);
     assert!(ran.journal_error.is_some());
     assert_eq!(ran.visits.len(), 6, "what was measured until then is kept");

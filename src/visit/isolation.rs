@@ -29,7 +29,9 @@ pub fn enter(driver: &Driver, cell: &Cell) -> Result<Effective, Refusal> {
         }
         effective.insert(
             "ipc_namespace".into(),
-            refused.as_ref().map_or("private".into(), |reason| format!("the machine's own ({reason})").into()),
+            refused
+                .as_ref()
+                .map_or("private".into(), |reason| format!("the machine's own ({reason})").into()),
         );
     }
     let may_raise = driver.private_ipc && refused.is_none();
@@ -75,7 +77,8 @@ fn provide(limit: &Limit, may_raise: bool, refused: Option<&str>) -> Result<Opti
             if was >= limit.needs {
                 return Ok(None);
             }
-            let tried = if may_raise { fs::write(sysctl_path(name), limit.needs.to_string()).err() } else { None };
+            let tried =
+                if may_raise { fs::write(sysctl_path(name), limit.needs.to_string()).err() } else { None };
             if may_raise && sysctl(name)? >= limit.needs {
                 return Ok(Some(Raised { name: name.into(), was }));
             }

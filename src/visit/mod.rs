@@ -29,7 +29,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// JSON line. Ends the process with 0 whenever that line was written.
 pub fn main(catalog: &Catalog) -> ! {
     std::panic::set_hook(Box::new(|_| {}));
-    let result = catch_unwind(AssertUnwindSafe(|| request().and_then(|request: Request| perform(catalog, &request))));
+    let result =
+        catch_unwind(AssertUnwindSafe(|| request().and_then(|request: Request| perform(catalog, &request))));
     let outcome = match result {
         Ok(Ok(measured)) => Outcome::Measured(Box::new(measured)),
         Ok(Err(refusal)) => refusal.outcome(),

@@ -83,7 +83,11 @@ pub fn pin(cpu: usize) -> io::Result<()> {
     set.set(cpu)?;
     sched_setaffinity(Pid::from_raw(0), &set)?;
     let now = allowed_cpus()?;
-    if now == [cpu] { Ok(()) } else { Err(io::Error::other(format!("pinned to CPU {cpu}, may run on {now:?}"))) }
+    if now == [cpu] {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("pinned to CPU {cpu}, may run on {now:?}")))
+    }
 }
 
 /// The CPUs that the calling thread may use, ascending.

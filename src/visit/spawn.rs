@@ -100,7 +100,9 @@ impl Children {
         for (index, child) in std::mem::take(&mut self.0).into_iter().enumerate() {
             match waitpid(child, None) {
                 Ok(WaitStatus::Exited(_, 0)) => {}
-                Ok(status) => return Err(Refusal::failed("leave", format!("worker {index} {}", ended(status)))),
+                Ok(status) => {
+                    return Err(Refusal::failed("leave", format!("worker {index} {}", ended(status))));
+                }
                 Err(error) => return Err(Refusal::failed("leave", format!("worker {index}: {error}"))),
             }
         }
