@@ -1,8 +1,8 @@
 //! Every driver: one measure of one mechanism. Lists, validation, visits and the conformance suite
 //! walk this table; nothing else knows which mechanisms there are.
 
+use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure};
-use crate::record::Unavailable;
 use crate::workload::Workload;
 use std::io;
 

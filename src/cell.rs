@@ -282,6 +282,15 @@ impl Cell {
     }
 }
 
+/// Why a cell cannot be measured here.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Unavailable {
+    /// What stands in the way, with the limit's name and value where it is one.
+    pub reason: String,
+    /// What would make the cell available.
+    pub remedy: String,
+}
+
 /// `bandwidth pipe message_bytes=1024 placement=same_cpu`: measure and mechanism bare, the rest named.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

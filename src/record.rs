@@ -3,6 +3,7 @@
 //! Everything that a report shows is derived from these. Numbers are finite; times are nanoseconds
 //! on `CLOCK_MONOTONIC` unless the name says otherwise.
 
+pub use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::workload::{Effective, Proof, Tally};
 use serde::{Deserialize, Serialize};
@@ -93,15 +94,6 @@ pub struct PlannedCell {
     /// Set where no visit will be made.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub unavailable: Option<Unavailable>,
-}
-
-/// Why a cell cannot be measured here.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Unavailable {
-    /// What stands in the way, with the limit's name and value where it is one.
-    pub reason: String,
-    /// What would make the cell available.
-    pub remedy: String,
 }
 
 /// One fresh process that opened one cell and took a few samples.

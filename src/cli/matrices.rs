@@ -69,6 +69,6 @@ fn unknown(name: &str) -> String {
         .map(|known| (strsim::damerau_levenshtein(known, name), known))
         .filter(|(distance, known)| *distance <= known.len() / 3)
         .min();
-    let meant = near.map(|(_, known)| format!("; did you mean {known}?")).unwrap_or_default();
+    let meant = near.map_or(".".to_owned(), |(_, known)| format!("; did you mean {known}?"));
     format!("there is no matrix or file {name}{meant} Built in: {}", names.join(", "))
 }

@@ -43,9 +43,14 @@ pub fn main(catalog: &Catalog) -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // A closed pipe is the reader's choice.
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE));
+            return match error.print() {
+                Err(refused) if !error.use_stderr() && refused.kind() != ErrorKind::BrokenPipe => {
+                    eprintln!("ipcmatrix: {}: {refused}", output::Stdout);
+                    ExitCode::from(FAILED)
+                }
+                // A closed pipe is the reader's choice.
+                _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE)),
+            };
         }
     };
     match dispatch(arguments.command, catalog) {

@@ -40,9 +40,10 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         environment.leave_out_names();
     }
     let header = header(arguments, &matrix);
+    // Before anything is written, so that a signal that comes meanwhile finds a run that it can end well.
+    let signals = Signals::watch().context("cannot watch for signals")?;
     let folder = folder(arguments, &header, &environment)?;
     let mut journal = open(folder.as_deref(), &header, &environment)?;
-    let signals = Signals::watch().context("cannot watch for signals")?;
     if !arguments.quiet {
         announce(&header, folder.as_deref());
     }

@@ -139,7 +139,7 @@ pub const METRICS: &[MetricSpec] = &[
         "% of the updates lost",
         INCREMENT,
         Some(false),
-        "increments that got lost for want of a lock (no_lock only)",
+        "increments that got lost, where there is no lock",
     ),
     spec(
         Metric::PercentOfMemoryCopy,

@@ -50,7 +50,7 @@ impl Visitor for Processes<'_> {
         match ask(&["cell"], request, request.deadline_ms + GRACE_MS, self.signals) {
             Ok((Heard::Caught(caught), _)) => Err(caught),
             Ok((Heard::All(said), status)) => Ok(outcome(&said, status)),
-            Ok((Heard::TooMuch, _)) => Ok(failed("the visit", format!("said more than {MOST_BYTES} bytes"))),
+            Ok((Heard::TooMuch, _)) => Ok(failed("visit", format!("said more than {MOST_BYTES} bytes"))),
             Ok((Heard::Late, _)) => {
                 let text =
                     format!("the visit did not end in {} ms and was killed", request.deadline_ms + GRACE_MS);

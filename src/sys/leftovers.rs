@@ -5,10 +5,11 @@
 //! process, which is forked before the first such thing is made and stands in a session of its own,
 //! is told of each thing before it is made and removes it when the maker's end of the pipe closes.
 
-use crate::sys::{process, sysv};
+use crate::sys::{process, semaphore, sysv};
 use nix::unistd::{pipe2, read, setsid, write};
 use nix::{fcntl::OFlag, libc};
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -26,7 +27,13 @@ pub enum Leftover {
     PosixSemaphore(String),
 }
 
-static GUARD: Mutex<Option<OwnedFd>> = Mutex::new(None);
+/// The coordinator's ends: one tells the guard, the other has its answers.
+struct Guard {
+    tell: OwnedFd,
+    answers: OwnedFd,
+}
+
+static GUARD: Mutex<Option<Guard>> = Mutex::new(None);
 static IPC_IS_PRIVATE: AtomicBool = AtomicBool::new(false);
 static SERIAL: AtomicU32 = AtomicU32::new(0);
 
@@ -86,45 +93,72 @@ pub fn announce(thing: &Leftover) -> io::Result<()> {
     if !thing.needs_guard() {
         return Ok(());
     }
-    let mut guard = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
-    let pipe = match guard.take() {
-        Some(pipe) => pipe,
-        None => start_guard()?,
-    };
-    let line = thing.line();
-    let written = write(&pipe, line.as_bytes())?;
-    *guard = Some(pipe);
-    if written == line.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+    tell(&thing.line(), |_| Ok(()))
 }
 
-fn start_guard() -> io::Result<OwnedFd> {
-    let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
+/// Lets the guard make a named semaphore with that value. sem_open(3) makes it under a name of its own choice
+/// first, which nobody could remove if this process were killed then; the guard stands apart and is not.
+///
+/// # Errors
+/// As [`announce`], and what sem_open(3) refuses.
+pub fn make_semaphore(name: &str, value: u32) -> io::Result<()> {
+    tell(&format!("c {value} {name}\n"), |guard| {
+        let mut code = [0; 4];
+        match read(&guard.answers, &mut code)? {
+            4 if code == [0; 4] => Ok(()),
+            4 => Err(io::Error::from_raw_os_error(i32::from_ne_bytes(code))),
+            _ => Err(io::Error::other("the guard process is gone")),
+        }
+    })
+}
+
+/// Tells the guard, which is started where there is none yet, and takes its answer.
+fn tell(line: &str, answer: impl FnOnce(&Guard) -> io::Result<()>) -> io::Result<()> {
+    let mut kept = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
+    let guard = match kept.take() {
+        Some(guard) => guard,
+        None => start_guard()?,
+    };
+    let guard = kept.insert(guard);
+    if write(&guard.tell, line.as_bytes())? != line.len() {
+        return Err(io::ErrorKind::WriteZero.into());
+    }
+    answer(guard)
+}
+
+fn start_guard() -> io::Result<Guard> {
+    let (told, tell) = pipe2(OFlag::O_CLOEXEC)?;
+    let (answers, answer) = pipe2(OFlag::O_CLOEXEC)?;
     process::fork(|| {
-        let kept = reader.as_raw_fd();
+        let mut kept = [told.as_raw_fd(), answer.as_raw_fd()];
+        kept.sort_unstable();
         // Out of the visit's process group: whoever kills the group must not kill its guard.
         let _ = setsid();
-        process::close_all_but(&[kept]);
-        for thing in announced(&reader) {
+        process::close_all_but(&kept);
+        for thing in serve(told, &answer) {
             thing.remove();
         }
         0
     })?;
-    Ok(writer)
+    Ok(Guard { tell, answers })
 }
 
-/// Reads until every writer is gone, and gives what was announced.
-fn announced(pipe: &OwnedFd) -> Vec<Leftover> {
-    let mut text = Vec::new();
-    let mut buffer = [0; 512];
-    loop {
-        match read(pipe, &mut buffer) {
-            Ok(0) => break,
-            Ok(got) => text.extend_from_slice(&buffer[..got]),
-            Err(nix::Error::EINTR) => {}
-            Err(_) => break,
-        }
+/// Does what it is told until every teller is gone, and gives what is to be removed then.
+fn serve(told: OwnedFd, answer: &OwnedFd) -> Vec<Leftover> {
+    let mut things = Vec::new();
+    for line in BufReader::new(File::from(told)).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        let Some((value, name)) = line.strip_prefix("c ").and_then(|rest| rest.split_once(' ')) else {
+            things.extend(Leftover::parse(&line));
+            continue;
+        };
+        things.push(Leftover::PosixSemaphore(name.to_owned()));
+        let made = semaphore::make(name, value.parse().unwrap_or(0));
+        let code = made.map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |()| 0);
+        // Whoever asked may be gone: then the end of the pipe comes next.
+        let _ = write(answer, &code.to_ne_bytes());
     }
-    String::from_utf8_lossy(&text).lines().filter_map(Leftover::parse).collect()
+    things
 }
 
 /// The key that goes with a serial number: never `IPC_PRIVATE`, which is 0.
@@ -139,6 +173,7 @@ mod tests {
     #[test]
     fn what_is_announced_is_what_the_guard_reads() {
         let (reader, writer) = pipe2(OFlag::O_CLOEXEC).unwrap();
+        let (answers, answer) = pipe2(OFlag::O_CLOEXEC).unwrap();
         let things = [
             Leftover::SysvQueue(key(5)),
             Leftover::SysvSemaphore(-7),
@@ -148,7 +183,20 @@ mod tests {
         for thing in &things {
             write(&writer, thing.line().as_bytes()).unwrap();
         }
+        let name = format!("/ipcmatrix.test.{}", serial());
+        write(&writer, format!("c 1 {name}\nc 1 {name}\n").as_bytes()).unwrap();
         drop(writer);
-        assert_eq!(announced(&reader), things);
+        let told = serve(reader, &answer);
+        assert_eq!(told[..4], things);
+        assert_eq!(told[4..], [Leftover::PosixSemaphore(name.clone()), Leftover::PosixSemaphore(name)]);
+        told[4].remove();
+        let mut codes = [0; 8];
+        assert_eq!(read(&answers, &mut codes), Ok(8));
+        let taken = libc::EEXIST.to_ne_bytes();
+        assert_eq!(
+            (&codes[..4], &codes[4..]),
+            (&[0; 4][..], &taken[..]),
+            "made once, and refused the second time"
+        );
     }
 }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::sys::check;
-use crate::sys::leftovers::{self, Leftover};
+use crate::sys::leftovers;
 use std::cell::UnsafeCell;
 use std::ffi::CString;
 use std::io;
@@ -70,12 +70,10 @@ impl Named {
     /// sem_open(3): `EACCES`, `ENOSPC`, `ENOENT` where `/dev/shm` is not mounted.
     pub fn create(value: u32) -> io::Result<Named> {
         let name = format!("/ipcmatrix.{}.{}", std::process::id(), leftovers::serial());
-        leftovers::announce(&Leftover::PosixSemaphore(name.clone()))?;
+        leftovers::make_semaphore(&name, value)?;
         let c_name = CString::new(name.as_str())?;
-        // SAFETY: the name is a valid C string; mode and value are the variadic arguments of O_CREAT.
-        let opened = unsafe {
-            libc::sem_open(c_name.as_ptr(), libc::O_CREAT | libc::O_EXCL, 0o600 as libc::c_uint, value)
-        };
+        // SAFETY: the name is a valid C string; without O_CREAT there are no variadic arguments.
+        let opened = unsafe { libc::sem_open(c_name.as_ptr(), 0) };
         // SEM_FAILED is a null pointer on Linux.
         let semaphore = NonNull::new(opened).ok_or_else(io::Error::last_os_error)?;
         unlink(&name);
@@ -108,6 +106,21 @@ impl Drop for Named {
         // SAFETY: it was opened by sem_open and is closed once.
         unsafe { libc::sem_close(self.0.as_ptr()) };
     }
+}
+
+/// Makes a named semaphore with that value, and keeps it only by its name.
+///
+/// # Errors
+/// sem_open(3): `EEXIST`, `EACCES`, `ENOSPC`, `ENOENT` where `/dev/shm` is not mounted.
+pub fn make(name: &str, value: u32) -> io::Result<()> {
+    let name = CString::new(name)?;
+    // SAFETY: the name is a valid C string; mode and value are the variadic arguments of O_CREAT.
+    let opened =
+        unsafe { libc::sem_open(name.as_ptr(), libc::O_CREAT | libc::O_EXCL, 0o600 as libc::c_uint, value) };
+    let semaphore = NonNull::new(opened).ok_or_else(io::Error::last_os_error)?;
+    // SAFETY: it was opened just now and is closed once.
+    unsafe { libc::sem_close(semaphore.as_ptr()) };
+    Ok(())
 }
 
 /// Removes the name, if there is one. sem_unlink(3).

@@ -19,6 +19,10 @@ const CAPACITIES_A_BATCH: u64 = 100;
 /// ... or this many bytes where that is less (a TCP send buffer holds 4 MB): with the channel empty at
 /// both ends of the clock there is no credit to dilute, only the start of the pipeline.
 const ENOUGH_BYTES_A_BATCH: u64 = 32 << 20;
+/// ... or this many messages: a stream takes half a minute to move 32 MiB by single bytes.
+const ENOUGH_MESSAGES_A_BATCH: u64 = 1 << 17;
+/// Short messages of a stream are moved together in the untimed pass, which is about bytes, not messages.
+const PIECE_OF_PROOF_BYTES: usize = 64 << 10;
 /// The untimed pass moves this many channel capacities at least.
 const CAPACITIES_OF_PROOF: u64 = 4;
 /// A channel that takes more than this without a reader is not bounded as a channel should be.
@@ -32,6 +36,13 @@ const READER: usize = 1;
 struct Capacity {
     bytes: u64,
     messages: u64,
+}
+
+/// The untimed pass: so many pieces of that length, each a message or, of a stream, several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pass {
+    piece_bytes: usize,
+    pieces: u64,
 }
 
 /// The bandwidth of a transport.
@@ -69,26 +80,28 @@ impl<T: Transport> Bandwidth<T> {
         })
     }
 
-    fn proof_messages(&self) -> u64 {
-        (CAPACITIES_OF_PROOF * self.capacity.bytes)
-            .div_ceil(self.message_bytes as u64)
-            .max(CAPACITIES_OF_PROOF)
+    fn proof(&self) -> Pass {
+        let messages =
+            if T::KEEPS_BOUNDARIES { 1 } else { (PIECE_OF_PROOF_BYTES / self.message_bytes).max(1) };
+        let piece_bytes = self.message_bytes * messages;
+        let pieces = (CAPACITIES_OF_PROOF * self.capacity.bytes).div_ceil(piece_bytes as u64);
+        Pass { piece_bytes, pieces: pieces.max(CAPACITIES_OF_PROOF) }
     }
 
     fn writer(&self, end: T::End) -> io::Result<Writer<'_, T::End>> {
         let buffer = Text::touched::<T::End>(self.message_bytes)?;
-        let proof_messages = self.proof_messages();
-        Ok(Writer { end, buffer, number: 0, proof_messages, asked: &self.request[0] })
+        let proof = self.proof();
+        Ok(Writer { end, buffer, number: 0, proof, asked: &self.request[0] })
     }
 
     fn reader(&self, end: T::End) -> io::Result<Reader<'_, T::End>> {
         Ok(Reader {
             end,
             buffer: Text::touched::<T::End>(self.message_bytes)?,
-            wanted: Text::touched::<T::End>(self.message_bytes)?,
+            wanted: Text::touched::<T::End>(self.proof().piece_bytes)?,
             keeps_boundaries: T::KEEPS_BOUNDARIES,
             follower: Follower::new(self.message_bytes),
-            proof_messages: self.proof_messages(),
+            proof: self.proof(),
             ask: &self.request[1],
         })
     }
@@ -128,7 +141,7 @@ struct Writer<'a, E> {
     end: E,
     buffer: Text,
     number: u64,
-    proof_messages: u64,
+    proof: Pass,
     asked: &'a OwnedFd,
 }
 
@@ -170,15 +183,17 @@ impl<E: End> Body for Writer<'_, E> {
     }
 
     fn prove(&mut self) -> io::Result<Proof> {
-        self.await_request(self.proof_messages)?;
+        let message = std::mem::replace(&mut self.buffer, Text::touched::<E>(self.proof.piece_bytes)?);
+        self.await_request(self.proof.pieces)?;
         let mut crc = crc32fast::Hasher::new();
         let mut bytes = 0;
-        for number in 0..self.proof_messages {
+        for number in 0..self.proof.pieces {
             pattern::fill(self.buffer.text(), number);
             crc.update(self.buffer.text());
             self.send()?;
             bytes += self.buffer.text().len() as u64;
         }
+        self.buffer = message;
         Ok(Proof { bytes, crc32: crc.finalize() })
     }
 }
@@ -189,7 +204,7 @@ struct Reader<'a, E> {
     wanted: Text,
     keeps_boundaries: bool,
     follower: Follower,
-    proof_messages: u64,
+    proof: Pass,
     ask: &'a OwnedFd,
 }
 
@@ -241,22 +256,24 @@ impl<E: End> Body for Reader<'_, E> {
     }
 
     fn prove(&mut self) -> io::Result<Proof> {
-        self.request(self.proof_messages)?;
-        let message_bytes = self.buffer.text().len();
+        let piece_bytes = self.proof.piece_bytes;
+        let message = std::mem::replace(&mut self.buffer, Text::touched::<E>(piece_bytes)?);
+        self.request(self.proof.pieces)?;
         let mut crc = crc32fast::Hasher::new();
         let mut bytes = 0;
-        for number in 0..self.proof_messages {
+        for number in 0..self.proof.pieces {
             let mut done = 0;
-            while done < message_bytes {
-                done += self.receive(done, message_bytes)?;
+            while done < piece_bytes {
+                done += self.receive(done, piece_bytes)?;
             }
             pattern::fill(self.wanted.text(), number);
             if self.buffer.text() != self.wanted.text() {
-                return Err(mismatch(format!("message {number} of the untimed pass came altered")));
+                return Err(mismatch(format!("piece {number} of the untimed pass came altered")));
             }
             crc.update(self.buffer.text());
-            bytes += message_bytes as u64;
+            bytes += piece_bytes as u64;
         }
+        self.buffer = message;
         Ok(Proof { bytes, crc32: crc.finalize() })
     }
 }
@@ -278,7 +295,7 @@ impl<T: Transport> Workload for Bandwidth<T> {
 
     fn least_ops(&self) -> u64 {
         let bytes = (CAPACITIES_A_BATCH * self.capacity.bytes).min(ENOUGH_BYTES_A_BATCH);
-        bytes.div_ceil(self.message_bytes as u64).max(1)
+        bytes.div_ceil(self.message_bytes as u64).clamp(1, ENOUGH_MESSAGES_A_BATCH)
     }
 
     fn verify(&self, batch: &Batch) -> io::Result<()> {
@@ -286,7 +303,8 @@ impl<T: Transport> Workload for Bandwidth<T> {
     }
 
     fn verify_proof(&self, proofs: &[Proof]) -> io::Result<()> {
-        let expected = self.proof_messages() * self.message_bytes as u64;
+        let Pass { piece_bytes, pieces } = self.proof();
+        let expected = pieces * piece_bytes as u64;
         let [writer, reader] = proofs else {
             return Err(mismatch(format!("{} workers proved, not 2", proofs.len())));
         };

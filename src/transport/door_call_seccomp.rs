@@ -7,7 +7,7 @@
 
 use super::{Exchange, Party};
 use crate::cell::Cell;
-use crate::record::Unavailable;
+use crate::cell::Unavailable;
 use crate::sys::passing;
 use crate::sys::seccomp::{self, Listener, Refused};
 use crate::workload::{Effective, mismatch};

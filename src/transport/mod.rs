@@ -30,8 +30,8 @@ mod unix_seqpacket;
 mod unix_stream;
 
 use crate::catalog::{Driver, Family, Limit, Reach};
+use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure};
-use crate::record::Unavailable;
 use crate::workload::Effective;
 use round_trip::OneByte;
 use rpc::Rpc;

@@ -3,8 +3,8 @@
 use super::text::Text;
 use super::{End, Exchange, Party, Transport};
 use crate::catalog::Limit;
+use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell};
-use crate::record::Unavailable;
 use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
 use std::io;
 use std::marker::PhantomData;

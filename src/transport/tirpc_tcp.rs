@@ -3,7 +3,7 @@
 use super::rpc::Protocol;
 use super::rpc::library::{self, LibraryEnd};
 use super::sun_rpc_tcp::connected;
-use crate::record::Unavailable;
+use crate::cell::Unavailable;
 use crate::sys::tirpc::Kind;
 use std::io;
 

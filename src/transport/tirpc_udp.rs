@@ -5,7 +5,7 @@ use super::rpc::{Protocol, udp_limits};
 use super::sun_rpc_udp::connected;
 use crate::catalog::Limit;
 use crate::cell::Cell;
-use crate::record::Unavailable;
+use crate::cell::Unavailable;
 use crate::sys::tirpc::Kind;
 use std::io;
 

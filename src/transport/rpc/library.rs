@@ -2,7 +2,7 @@
 
 use super::PATIENCE;
 use super::message::{PROGRAM, VERSION};
-use crate::record::Unavailable;
+use crate::cell::Unavailable;
 use crate::sys::tirpc::{self, Client, Kind, Program, Served, Server};
 use crate::transport::{End, Party, descriptor, tcp};
 use crate::workload::{Effective, mismatch};

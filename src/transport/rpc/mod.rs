@@ -12,7 +12,7 @@ pub mod record;
 use super::{End, Exchange, Party, Transport};
 use crate::catalog::{Limit, LimitName};
 use crate::cell::Cell;
-use crate::record::Unavailable;
+use crate::cell::Unavailable;
 use crate::workload::{Effective, mismatch};
 use message::{Answer, Asked, Call};
 use std::io;

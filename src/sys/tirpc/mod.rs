@@ -9,173 +9,23 @@
 //! is served, so a client and a server may be threads of one process.
 #![allow(unsafe_code)]
 
-use libloading::Library;
-use nix::sys::resource::{Resource, getrlimit};
+mod abi;
+
+use abi::{Api, BUFFER_BYTES, Bool, ClntHandle, Coder, DIED, Netbuf, SUCCESS, SvcReq, SvcXprt, api};
+pub use abi::{FILE, load};
+
 use nix::sys::socket::{MsgFlags, Shutdown, recv, shutdown};
 use std::cell::Cell;
-use std::error::Error;
-use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
+use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::io;
 use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use std::ptr::{self, NonNull};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The library's file name.
-pub const FILE: &str = "libtirpc.so.3";
-
-/// `bool_t`.
-type Bool = c_int;
-/// `xdrproc_t`, which C declares with variable arguments; all are called with these two.
-type Coder = unsafe extern "C" fn(*mut c_void, *mut c_void) -> Bool;
-type Dispatch = unsafe extern "C" fn(*const SvcReq, *mut SvcXprt);
-
-/// `struct netbuf`.
-#[repr(C)]
-struct Netbuf {
-    most: c_uint,
-    bytes: c_uint,
-    at: *mut c_void,
-}
-
-/// The head of `CLIENT`.
-#[repr(C)]
-struct ClntHandle {
-    _auth: *mut c_void,
-    ops: *const ClntOps,
-}
-
-/// `struct clnt_ops`.
-#[repr(C)]
-struct ClntOps {
-    call: unsafe extern "C" fn(
-        *mut ClntHandle,
-        u32,
-        Coder,
-        *mut c_void,
-        Coder,
-        *mut c_void,
-        libc::timeval,
-    ) -> c_uint,
-    _abort: *const c_void,
-    _geterr: *const c_void,
-    _freeres: *const c_void,
-    destroy: unsafe extern "C" fn(*mut ClntHandle),
-}
-
-/// The head of `SVCXPRT`.
-#[repr(C)]
-struct SvcXprt {
-    _descriptor: c_int,
-    _port: u16,
-    ops: *const SvcOps,
-}
-
-/// The head of `struct xp_ops`.
-#[repr(C)]
-struct SvcOps {
-    _recv: *const c_void,
-    stat: unsafe extern "C" fn(*mut SvcXprt) -> c_uint,
-    getargs: unsafe extern "C" fn(*mut SvcXprt, Coder, *mut c_void) -> Bool,
-}
-
-/// The head of `struct svc_req`.
-#[repr(C)]
-struct SvcReq {
-    _program: u32,
-    _version: u32,
-    procedure: u32,
-}
-
-/// `XPRT_DIED` of `enum xprt_stat`.
-const DIED: c_uint = 0;
-/// `RPC_SUCCESS` of `enum clnt_stat`.
-const SUCCESS: c_uint = 0;
-
-/// Descriptors from here on are refused: the library indexes its table with them, unchecked.
-const MOST_DESCRIPTORS: u64 = 1024;
-/// The library caps its buffers at this many bytes and takes 64 KiB for streams unless told otherwise.
-const BUFFER_BYTES: (usize, usize) = (64 << 10, 256 << 10);
-
-/// What is called of the library.
-struct Api {
-    clnt_vc_create: unsafe extern "C" fn(c_int, *const Netbuf, u32, u32, c_uint, c_uint) -> *mut ClntHandle,
-    clnt_dg_create: unsafe extern "C" fn(c_int, *const Netbuf, u32, u32, c_uint, c_uint) -> *mut ClntHandle,
-    clnt_sperrno: unsafe extern "C" fn(c_uint) -> *const c_char,
-    svc_fd_create: unsafe extern "C" fn(c_int, c_uint, c_uint) -> *mut SvcXprt,
-    svc_dg_create: unsafe extern "C" fn(c_int, c_uint, c_uint) -> *mut SvcXprt,
-    svc_register: unsafe extern "C" fn(*mut SvcXprt, c_ulong, c_ulong, Dispatch, c_int) -> Bool,
-    svc_getreq_common: unsafe extern "C" fn(c_int),
-    svc_sendreply: unsafe extern "C" fn(*mut SvcXprt, Coder, *mut c_void) -> Bool,
-    svcerr_decode: unsafe extern "C" fn(*mut SvcXprt),
-    svcerr_noproc: unsafe extern "C" fn(*mut SvcXprt),
-    xdr_bytes: unsafe extern "C" fn(*mut c_void, *mut *mut u8, *mut c_uint, c_uint) -> Bool,
-    xdr_void: Coder,
-    /// Descriptors must be below this.
-    descriptors: u64,
-}
-
-static API: OnceLock<Result<Api, String>> = OnceLock::new();
 /// Held while a server is made.
 static MAKING: Mutex<()> = Mutex::new(());
-
-/// Loads the library, once, and for good.
-///
-/// # Errors
-/// `NotFound` with what the loader says.
-pub fn load() -> io::Result<()> {
-    api().map(drop)
-}
-
-fn api() -> io::Result<&'static Api> {
-    let loaded = API.get_or_init(|| {
-        // SAFETY: loading runs the initialisers of a system library, which ask nothing of its user.
-        let library = unsafe { Library::new(FILE) }.map_err(|error| in_full(&error))?;
-        // Never unloaded: handles and the functions below point into it.
-        Api::of(Box::leak(Box::new(library))).map_err(|error| in_full(&error))
-    });
-    loaded.as_ref().map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.as_str()))
-}
-
-/// The error with what the loader said, which stands in its source.
-fn in_full(error: &libloading::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
-}
-
-impl Api {
-    fn of(library: &'static Library) -> Result<Api, libloading::Error> {
-        let soft = getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft);
-        // SAFETY: each name is a function of the library's public headers, and has the type that they
-        // declare (`rpc/clnt.h`, `rpc/svc.h`, `rpc/svc_soc.h`, `rpc/xdr.h`).
-        unsafe {
-            Ok(Api {
-                clnt_vc_create: *library.get("clnt_vc_create")?,
-                clnt_dg_create: *library.get("clnt_dg_create")?,
-                clnt_sperrno: *library.get("clnt_sperrno")?,
-                svc_fd_create: *library.get("svc_fd_create")?,
-                svc_dg_create: *library.get("svc_dg_create")?,
-                svc_register: *library.get("svc_register")?,
-                svc_getreq_common: *library.get("svc_getreq_common")?,
-                svc_sendreply: *library.get("svc_sendreply")?,
-                svcerr_decode: *library.get("svcerr_decode")?,
-                svcerr_noproc: *library.get("svcerr_noproc")?,
-                xdr_bytes: *library.get("xdr_bytes")?,
-                xdr_void: *library.get("xdr_void")?,
-                descriptors: soft.min(MOST_DESCRIPTORS),
-            })
-        }
-    }
-
-    /// The descriptor's number, where the library's table has a place for it.
-    fn number(&self, socket: &OwnedFd) -> io::Result<c_int> {
-        let number = socket.as_raw_fd();
-        if (number as u64) < self.descriptors {
-            return Ok(number);
-        }
-        Err(io::Error::other(format!("libtirpc takes descriptors below {}, not {number}", self.descriptors)))
-    }
-}
 
 /// Over what the calls go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

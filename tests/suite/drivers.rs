@@ -1,0 +1,255 @@
+//! Mechanisms that misbehave, each in one way.
+
+use ipcmatrix::catalog::{Driver, Family, Reach};
+use ipcmatrix::cell::{Axis, Cell, Measure};
+use ipcmatrix::lock::{Lock, increment};
+use ipcmatrix::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
+use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+use nix::sys::signal::{Signal, raise};
+use nix::sys::socket::{MsgFlags, send};
+use nix::unistd::Pid;
+use std::fs::{OpenOptions, read_dir};
+use std::io::{self, Write};
+use std::mem::MaybeUninit;
+use std::process::{Command, Stdio, abort, exit};
+
+/// The variable that turns this test program into ipcmatrix with these mechanisms.
+pub const SWITCH: &str = "IPCMATRIX_HOSTILE";
+
+/// Every one of them.
+pub static HOSTILE: &[Driver] = &[
+    increment::<BrokenLock>(),
+    driver("behaves"),
+    driver("hangs"),
+    driver("stops"),
+    driver("dies"),
+    driver("aborts"),
+    driver("leaves_early"),
+    driver("panics"),
+    driver("fails"),
+    driver("speaks_nonsense"),
+    driver("prints"),
+    driver("floods"),
+    driver("wanders"),
+    driver("loses_work"),
+    driver("fails_to_open"),
+    driver("panics_in_open"),
+    driver("hangs_in_open"),
+    driver("fails_to_enter"),
+    driver("dies_in_enter"),
+    driver("hangs_in_enter"),
+    driver("alters_a_byte"),
+    driver("hangs_in_proof"),
+    driver("hangs_at_the_end"),
+    driver("fails_at_the_end"),
+    driver("leaves_a_child"),
+    driver("leaves_a_child_that_holds_the_output"),
+];
+
+/// What a mechanism does beside nothing.
+struct Deeds {
+    enter: fn() -> io::Result<()>,
+    /// In the worker's second batch, so that it is trusted by then.
+    batch: fn(&mut Tally) -> io::Result<()>,
+    /// What is added to the checksum.
+    prove: fn() -> io::Result<u32>,
+    /// When the worker is told to leave.
+    leave: fn(),
+}
+
+fn deeds(mechanism: &str) -> io::Result<Deeds> {
+    let good = Deeds { enter: || Ok(()), batch: |_| Ok(()), prove: || Ok(0), leave: || () };
+    Ok(match mechanism {
+        "behaves" => good,
+        "hangs" => Deeds { batch: |_| hang(), ..good },
+        "stops" => Deeds { batch: |_| Ok(raise(Signal::SIGSTOP)?), ..good },
+        "dies" => Deeds { batch: |_| Ok(raise(Signal::SIGKILL)?), ..good },
+        "aborts" => Deeds { batch: |_| abort(), ..good },
+        "leaves_early" => Deeds { batch: |_| exit(0), ..good },
+        "panics" => Deeds { batch: |_| panic!("on purpose"), ..good },
+        "fails" => Deeds { batch: |_| made_up(), ..good },
+        "speaks_nonsense" => Deeds { batch: |_| speak_nonsense(), ..good },
+        "prints" => Deeds { batch: |_| print("not an outcome\n", 1), ..good },
+        "floods" => Deeds { batch: |_| print(&"x".repeat(1 << 16), 300), ..good },
+        "wanders" => Deeds { batch: |_| wander(), ..good },
+        "loses_work" => Deeds { batch: lose, ..good },
+        "fails_to_open" => return Err(io::Error::other("a made-up error")),
+        "panics_in_open" => panic!("on purpose"),
+        "hangs_in_open" => hang().map(|()| good)?,
+        "fails_to_enter" => Deeds { enter: made_up, ..good },
+        "dies_in_enter" => Deeds { enter: || Ok(raise(Signal::SIGKILL)?), ..good },
+        "hangs_in_enter" => Deeds { enter: hang, ..good },
+        "alters_a_byte" => Deeds { prove: || Ok(1), ..good },
+        "hangs_in_proof" => Deeds { prove: || hang().map(|()| 0), ..good },
+        "hangs_at_the_end" => Deeds { leave: || drop(hang()), ..good },
+        "fails_at_the_end" => Deeds { leave: || exit(3), ..good },
+        "leaves_a_child" => Deeds { enter: || leave_a_child(Stdio::null()), ..good },
+        "leaves_a_child_that_holds_the_output" => Deeds { enter: || leave_a_child(Stdio::inherit()), ..good },
+        other => return Err(io::Error::other(format!("no deed for {other}"))),
+    })
+}
+
+const fn driver(mechanism: &'static str) -> Driver {
+    Driver {
+        family: Family::Lock,
+        measure: Measure::Increment,
+        mechanism,
+        summary: "misbehaves in one way",
+        reach: Reach::Both,
+        extra_axes: &[],
+        private_ipc: false,
+        present: || Ok(()),
+        limits: |_| Vec::new(),
+        rough_op_ns: |_| 1,
+        open: |cell| Ok(Box::new(Hostile::open(cell)?)),
+    }
+}
+
+/// Workers of which the last one misbehaves.
+struct Hostile {
+    workers: usize,
+    deeds: Deeds,
+}
+
+impl Hostile {
+    fn open(cell: &Cell) -> io::Result<Hostile> {
+        Ok(Hostile { workers: cell.count(Axis::Workers) as usize, deeds: deeds(cell.mechanism())? })
+    }
+}
+
+/// One worker; without deeds it behaves.
+struct Worker<'a> {
+    deeds: Option<&'a Deeds>,
+    batches: u64,
+}
+
+impl Body for Worker<'_> {
+    fn run(&mut self, ops: u64) -> io::Result<Tally> {
+        let mut tally = Tally { bytes: ops, calls: 0 };
+        self.batches += 1;
+        match self.deeds {
+            Some(deeds) if self.batches == 2 => (deeds.batch)(&mut tally)?,
+            _ => {}
+        }
+        Ok(tally)
+    }
+
+    fn prove(&mut self) -> io::Result<Proof> {
+        let crc32 = self.deeds.map_or(Ok(0), |deeds| (deeds.prove)())?;
+        Ok(Proof { bytes: 1, crc32 })
+    }
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        if let Some(deeds) = self.deeds {
+            (deeds.leave)();
+        }
+    }
+}
+
+impl Workload for Hostile {
+    fn workers(&self) -> usize {
+        self.workers
+    }
+
+    fn enter(&self, worker: usize) -> io::Result<Box<dyn Body + '_>> {
+        let deeds = (worker + 1 == self.workers).then_some(&self.deeds);
+        if let Some(deeds) = deeds {
+            (deeds.enter)()?;
+        }
+        Ok(Box::new(Worker { deeds, batches: 0 }))
+    }
+
+    fn timed(&self, _worker: usize) -> bool {
+        true
+    }
+
+    fn verify(&self, batch: &Batch) -> io::Result<()> {
+        match batch.tallies.iter().find(|tally| tally.bytes != batch.ops) {
+            Some(tally) => Err(mismatch(format!("{} of {} operations were done", tally.bytes, batch.ops))),
+            None => Ok(()),
+        }
+    }
+
+    fn verify_proof(&self, proofs: &[Proof]) -> io::Result<()> {
+        match proofs.iter().any(|proof| proof.crc32 != 0) {
+            true => Err(mismatch("a byte came altered".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    fn effective(&self) -> Effective {
+        Effective::new()
+    }
+}
+
+fn made_up() -> io::Result<()> {
+    Err(io::Error::other("a made-up error"))
+}
+
+fn hang() -> io::Result<()> {
+    loop {
+        std::thread::park();
+    }
+}
+
+fn lose(tally: &mut Tally) -> io::Result<()> {
+    tally.bytes -= 1;
+    Ok(())
+}
+
+fn print(text: &str, times: usize) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    (0..times).try_for_each(|_| stdout.write_all(text.as_bytes()))?;
+    stdout.flush()
+}
+
+/// Writes into everything that it can reach, whoever listens there.
+fn speak_nonsense() -> io::Result<()> {
+    for entry in read_dir("/proc/self/fd")?.flatten() {
+        let Some(descriptor) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
+        if descriptor > 2 && send(descriptor, b"\xff{]nonsense", MsgFlags::MSG_DONTWAIT).is_err() {
+            // Not a socket. What cannot be opened again cannot be written into either.
+            let opened = OpenOptions::new().write(true).open(entry.path());
+            let _ = opened.and_then(|mut file| file.write_all(b"\xff{]nonsense"));
+        }
+    }
+    Ok(())
+}
+
+/// Moves to another CPU than the one that it was put on.
+fn wander() -> io::Result<()> {
+    let here = sched_getcpu()?;
+    let mut others = CpuSet::new();
+    (0..CpuSet::count()).filter(|cpu| *cpu != here).try_for_each(|cpu| others.set(cpu))?;
+    sched_setaffinity(Pid::from_raw(0), &others)?;
+    // Where there is no other CPU the kernel has refused it.
+    assert!(!sched_getaffinity(Pid::from_raw(0))?.is_set(here)?);
+    Ok(())
+}
+
+fn leave_a_child(output: Stdio) -> io::Result<()> {
+    let quiet = || Stdio::null();
+    Command::new("sleep").arg("1000").stdin(quiet()).stdout(output).stderr(quiet()).spawn().map(drop)
+}
+
+/// A lock that lets everybody in.
+struct BrokenLock;
+
+impl Lock for BrokenLock {
+    const NAME: &'static str = "broken_lock";
+    const SUMMARY: &'static str = "lets everybody in";
+
+    fn init(at: &mut MaybeUninit<BrokenLock>) -> io::Result<()> {
+        at.write(BrokenLock);
+        Ok(())
+    }
+
+    fn hold(&self, critical: impl FnOnce()) -> io::Result<()> {
+        critical();
+        Ok(())
+    }
+}

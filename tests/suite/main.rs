@@ -1,0 +1,55 @@
+//! The whole program, from outside: every trial starts it as a user would and looks at what comes of it.
+//!
+//! With [`drivers::SWITCH`] in the environment this test program is ipcmatrix itself, with mechanisms that
+//! misbehave in its catalog; its visits are processes of the same file and see the same catalog.
+
+mod calls;
+mod cells;
+mod conformance;
+mod drivers;
+mod hostile;
+mod input;
+mod kills;
+mod machine;
+mod matrices;
+mod program;
+mod refusals;
+mod user;
+
+use ipcmatrix::catalog::Catalog;
+use libtest_mimic::{Arguments, Completion, Trial};
+use machine::Need;
+use std::process::ExitCode;
+
+/// Trials measure: more of them at once would disturb each other on a larger machine too.
+const MOST_AT_ONCE: usize = 2;
+
+fn main() -> ExitCode {
+    if std::env::var_os(drivers::SWITCH).is_some() {
+        return ipcmatrix::cli::main(&Catalog::shipped().with(drivers::HOSTILE));
+    }
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(machine::cpus().len().min(MOST_AT_ONCE));
+    let rooms = [
+        conformance::trials(),
+        hostile::trials(),
+        kills::trials(),
+        refusals::trials(),
+        input::trials(),
+        matrices::trials(),
+        user::trials(),
+        calls::trials(),
+    ];
+    libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()
+}
+
+/// A trial that is shown as ignored, with the reason, where this machine lacks what it needs.
+fn trial(name: impl Into<String>, needs: &'static [Need], body: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::ignorable_test(name, move || match needs.iter().find_map(|need| need.missing()) {
+        Some(reason) => Ok(Completion::ignored_with(reason)),
+        None => {
+            body();
+            Ok(Completion::Completed)
+        }
+    })
+}
