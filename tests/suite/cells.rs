@@ -15,6 +15,13 @@ pub fn bandwidth(mechanism: &str, message_bytes: u64, spawn: &str, placement: &s
         .with(Axis::Placement, Value::word(placement))
 }
 
+/// A round trip cell.
+pub fn round_trip(mechanism: &str, spawn: &str, placement: &str) -> Cell {
+    Cell::new(Measure::RoundTrip, mechanism)
+        .with(Axis::Spawn, Value::word(spawn))
+        .with(Axis::Placement, Value::word(placement))
+}
+
 /// An increment cell.
 pub fn increment(mechanism: &str, workers: u64, spawn: &str, placement: &str) -> Cell {
     Cell::new(Measure::Increment, mechanism)

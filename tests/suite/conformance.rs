@@ -4,8 +4,8 @@ use crate::cells::{self, fixed, measured, request, shipped, unavailable};
 use crate::machine::{self, Need};
 use crate::program::Program;
 use crate::trial;
-use ipcmatrix::catalog::{Catalog, Driver, Family, Reach};
-use ipcmatrix::cell::{Axis, Cell, Value};
+use ipcmatrix::catalog::{Catalog, Driver, LimitName, Reach};
+use ipcmatrix::cell::{Axis, Cell, Measure, Value};
 use ipcmatrix::record::{Measured, Outcome};
 use libtest_mimic::Trial;
 
@@ -28,21 +28,28 @@ pub fn trials() -> Vec<Trial> {
     ];
     for driver in Catalog::shipped().drivers() {
         for spawn in SPAWNS {
-            let name = |what: &str| format!("conformance::{}::{spawn}::{what}", driver.mechanism);
-            match driver.family {
-                Family::Transport => {
+            let name = |what: &str| {
+                format!("conformance::{}::{}::{spawn}::{what}", driver.measure.name(), driver.mechanism)
+            };
+            // What this machine lacks (a library, a newer kernel) is shown as ignored.
+            let needs: &[Need] = if (driver.present)().is_ok() { &[] } else { &[Need::Present] };
+            match driver.measure {
+                Measure::Bandwidth => {
                     for bytes in MESSAGE_BYTES {
                         let run = move || carries(driver, spawn, bytes);
-                        trials.push(trial(name(&format!("carries_{bytes}_bytes")), &[], run));
+                        trials.push(trial(name(&format!("carries_{bytes}_bytes")), needs, run));
                     }
-                    trials.push(trial(name("too_large_is_told"), &[], move || {
+                    trials.push(trial(name("too_large_is_told"), needs, move || {
                         too_large_is_told(driver, spawn)
                     }));
                 }
-                Family::Lock => {
+                Measure::RoundTrip => {
+                    trials.push(trial(name("answers"), needs, move || answers(driver, spawn)));
+                }
+                Measure::Increment => {
                     for workers in WORKERS {
                         let run = move || excludes(driver, spawn, workers);
-                        trials.push(trial(name(&format!("excludes_{workers}_workers")), &[], run));
+                        trials.push(trial(name(&format!("excludes_{workers}_workers")), needs, run));
                     }
                 }
             }
@@ -55,8 +62,9 @@ pub fn trials() -> Vec<Trial> {
 fn carries(driver: &Driver, spawn: &str, message_bytes: u64) {
     let cell = cells::bandwidth(driver.mechanism, message_bytes, spawn, "same_cpu");
     let figures = match shipped(&request(&cell)) {
-        // A megabyte is more than some kernels let a queue hold; nothing smaller may be refused.
-        Outcome::Unavailable(refused) if message_bytes > 64 << 10 => {
+        // A megabyte is more than some kernels let a queue hold; nothing smaller may be refused, but for
+        // what the protocol itself does not carry.
+        Outcome::Unavailable(refused) if message_bytes > 64 << 10 || over_protocol(driver, &cell) => {
             return limit_is_named(driver, &cell, &refused);
         }
         outcome => measured(outcome),
@@ -75,6 +83,20 @@ fn carries(driver: &Driver, spawn: &str, message_bytes: u64) {
         assert_eq!(worker.tally.bytes, moved, "each side moved every byte");
         assert!(worker.tally.calls > 0 && worker.cpu_ns > 0);
     }
+    is_complete(&figures, 2);
+}
+
+/// Whether the cell asks for more than the protocol carries on any machine.
+fn over_protocol(driver: &Driver, cell: &Cell) -> bool {
+    let over = |name, needs| matches!(name, LimitName::Protocol { most, .. } if needs > most);
+    (driver.limits)(cell).iter().any(|limit| over(limit.name, limit.needs))
+}
+
+/// Requests come back, each with the answer to it: the program checks every number at both ends.
+fn answers(driver: &Driver, spawn: &str) {
+    let outcome = shipped(&fixed(&cells::round_trip(driver.mechanism, spawn, "same_cpu"), 300, 3));
+    let figures = measured(outcome);
+    assert_eq!((figures.ops, figures.samples.len()), (300, 3));
     is_complete(&figures, 2);
 }
 

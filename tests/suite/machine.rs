@@ -34,6 +34,8 @@ pub enum Need {
     QueueFileSystem,
     /// A device that refuses every byte.
     FullDevice,
+    /// What the driver under test is made of: it was looked for, and is not here.
+    Present,
 }
 
 impl Need {
@@ -65,6 +67,9 @@ impl Need {
             Need::QueueFileSystem => {
                 let mount = ["-U", "-r", "-i", "-m", "mount", "-t", "mqueue", "none", "/mnt"];
                 when(!works("unshare", &mount), "needs the file system of POSIX queues")
+            }
+            Need::Present => {
+                Some("needs what its driver did not find; `ipcmatrix list mechanisms` says what".into())
             }
             Need::FullDevice => when(!Path::new("/dev/full").exists(), "needs /dev/full"),
         }
