@@ -24,6 +24,8 @@ pub enum Leftover {
     PosixQueue(String),
     /// A POSIX semaphore of that name.
     PosixSemaphore(String),
+    /// A POSIX shared memory object of that name.
+    SharedMemory(String),
 }
 
 static GUARD: Mutex<Option<OwnedFd>> = Mutex::new(None);
@@ -42,7 +44,9 @@ pub fn serial() -> u32 {
 
 impl Leftover {
     fn needs_guard(&self) -> bool {
-        matches!(self, Leftover::PosixSemaphore(_)) || !IPC_IS_PRIVATE.load(Ordering::Relaxed)
+        // What stands in `/dev/shm` belongs to no namespace.
+        matches!(self, Leftover::PosixSemaphore(_) | Leftover::SharedMemory(_))
+            || !IPC_IS_PRIVATE.load(Ordering::Relaxed)
     }
 
     fn line(&self) -> String {
@@ -51,6 +55,7 @@ impl Leftover {
             Leftover::SysvSemaphore(key) => format!("s {key}\n"),
             Leftover::PosixQueue(name) => format!("m {name}\n"),
             Leftover::PosixSemaphore(name) => format!("n {name}\n"),
+            Leftover::SharedMemory(name) => format!("h {name}\n"),
         }
     }
 
@@ -61,12 +66,13 @@ impl Leftover {
             "s" => what.parse().ok().map(Leftover::SysvSemaphore),
             "m" => Some(Leftover::PosixQueue(what.to_owned())),
             "n" => Some(Leftover::PosixSemaphore(what.to_owned())),
+            "h" => Some(Leftover::SharedMemory(what.to_owned())),
             _ => None,
         }
     }
 
     /// Removes it. One that is gone already is what was wanted.
-    fn remove(&self) {
+    pub(super) fn remove(&self) {
         match self {
             Leftover::SysvQueue(key) => sysv::remove_queue(*key),
             Leftover::SysvSemaphore(key) => sysv::remove_semaphore(*key),
@@ -74,6 +80,9 @@ impl Leftover {
                 let _ = posixmq::remove_queue(name);
             }
             Leftover::PosixSemaphore(name) => crate::sys::semaphore::unlink(name),
+            Leftover::SharedMemory(name) => {
+                let _ = nix::sys::mman::shm_unlink(name.as_str());
+            }
         }
     }
 }
@@ -97,19 +106,28 @@ pub fn announce(thing: &Leftover) -> io::Result<()> {
     if written == line.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
 }
 
+/// Starts the guard and waits until it stands: a signal to the visit's group would end it before.
 fn start_guard() -> io::Result<OwnedFd> {
     let (reader, writer) = pipe2(OFlag::O_CLOEXEC)?;
+    let (stands, stand) = pipe2(OFlag::O_CLOEXEC)?;
     process::fork(|| {
-        let kept = reader.as_raw_fd();
+        let mut kept = [reader.as_raw_fd(), stand.as_raw_fd()];
+        kept.sort_unstable();
         // Out of the visit's process group: whoever kills the group must not kill its guard.
         let _ = setsid();
-        process::close_all_but(&[kept]);
+        process::close_all_but(&kept);
+        let _ = write(&stand, &[1]);
         for thing in announced(&reader) {
             thing.remove();
         }
         0
     })?;
-    Ok(writer)
+    drop(stand);
+    match read(&stands, &mut [0]) {
+        Ok(1) => Ok(writer),
+        Ok(_) => Err(io::Error::other("the guard of names and keys ended before it stood")),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Reads until every writer is gone, and gives what was announced.
@@ -144,6 +162,7 @@ mod tests {
             Leftover::SysvSemaphore(-7),
             Leftover::PosixQueue("/a b".into()),
             Leftover::PosixSemaphore("/c".into()),
+            Leftover::SharedMemory("/d".into()),
         ];
         for thing in &things {
             write(&writer, thing.line().as_bytes()).unwrap();
