@@ -35,7 +35,7 @@ impl Drop for Pages {
 
 /// Keeps its value on cache lines of its own. 128 bytes, since the hardware fetches lines in pairs.
 #[repr(C, align(128))]
-struct Line<T>(T);
+pub(super) struct Line<T>(pub(super) T);
 
 #[repr(C)]
 struct Lines<A, B> {

@@ -1,11 +1,19 @@
 //! Small, documented wrappers of what the libraries leave to us. Here stands the `unsafe` of the
 //! program; each file allows it for itself and gives the reason at each block.
 
+mod atomics {
+    //! What `sleeper.rs` is built on; its model test puts the model's own in their place.
+    pub use std::sync::atomic::{AtomicU32, Ordering, fence};
+}
+pub mod futex;
 pub mod leftovers;
 pub mod memory;
+pub mod named_memory;
 pub mod process;
 pub mod pthread;
+pub mod ring;
 pub mod semaphore;
+mod sleeper;
 pub mod sysv;
 
 use std::io;
