@@ -5,10 +5,12 @@
 
 mod bandwidth;
 mod descriptor;
+mod memory_copy;
 mod pattern;
 mod pipe;
 mod posix_queue;
 mod round_trip;
+mod shared_ring;
 mod sysv_queue;
 mod tcp;
 mod text;
@@ -166,10 +168,13 @@ pub const DRIVERS: &[Driver] = &[
     bandwidth::<tcp::Tcp>(),
     bandwidth::<unix_stream::UnixStream>(),
     bandwidth::<unix_seqpacket::UnixSeqpacket>(),
+    bandwidth::<shared_ring::SharedRing>(),
+    memory_copy::DRIVER,
     round_trip::<OneByte<pipe::Pipe>>(),
     round_trip::<OneByte<posix_queue::PosixQueue>>(),
     round_trip::<OneByte<sysv_queue::SysvQueue>>(),
     round_trip::<OneByte<tcp::Tcp>>(),
     round_trip::<OneByte<unix_stream::UnixStream>>(),
     round_trip::<OneByte<unix_seqpacket::UnixSeqpacket>>(),
+    round_trip::<OneByte<shared_ring::SharedRing>>(),
 ];
