@@ -1,10 +1,10 @@
-//! One copy of the same bytes by one worker: no transport that copies can move them faster. memcpy(3).
+//! One copy of the same bytes by one worker: what a transport that copies is measured against. memcpy(3).
 //!
 //! An operation copies one message from a source to a destination. Both are as large as `shared_ring` is (or
 //! as `capacity_bytes` says) and are walked message by message, because that is what bytes do that go through
-//! a ring: a place is used again when the whole ring has passed. So small messages do not stay in the first
-//! cache, as they would with one buffer that is copied again and again, and all of it stays in the caches
-//! that hold two such areas.
+//! a ring: a place is used again when the whole ring has passed. How fast a copy is depends on the caches that
+//! hold both areas more than on anything else. `capacity_bytes` equal to the message gives one hot buffer each,
+//! which no stream of bytes has; 64M gives the copy from memory, or from a very large last cache.
 
 use super::pattern::{self, Follower};
 use super::shared_ring;
@@ -24,7 +24,7 @@ pub const DRIVER: Driver = Driver {
     family: Family::Transport,
     measure: Measure::Bandwidth,
     mechanism: "memory_copy",
-    summary: "one copy in memory by one worker: the limit of what copies, memcpy(3)",
+    summary: "one copy of the same bytes by one worker, between areas as large as shared_ring, memcpy(3)",
     reach: Reach::Both,
     extra_axes: &[(Axis::CapacityBytes, "0")],
     private_ipc: false,
