@@ -15,7 +15,7 @@
 //! | flag of a sleeper, CPU of an end | relaxed | a flag is ordered by fences (`sleeper.rs`); a CPU is a hint |
 //!
 //! Before it sleeps an end waits a moment. Where the other end was last seen on the same CPU it offers that
-//! CPU ([`TURNS`]): looking on could change nothing. Where it was seen on another it looks on ([`LOOKS`]):
+//! CPU (`TURNS`): looking on could change nothing. Where it was seen on another it looks on (`LOOKS`):
 //! waking a sleeper across CPUs costs more than the other end usually needs.
 //!
 //! A producer that sleeps is woken when half the ring is free, as sockets do, and not for each byte; until
