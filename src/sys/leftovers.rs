@@ -25,6 +25,8 @@ pub enum Leftover {
     PosixQueue(String),
     /// A POSIX semaphore of that name.
     PosixSemaphore(String),
+    /// A POSIX shared memory object of that name.
+    SharedMemory(String),
 }
 
 /// The coordinator's ends: one tells the guard, the other has its answers.
@@ -49,7 +51,9 @@ pub fn serial() -> u32 {
 
 impl Leftover {
     fn needs_guard(&self) -> bool {
-        matches!(self, Leftover::PosixSemaphore(_)) || !IPC_IS_PRIVATE.load(Ordering::Relaxed)
+        // What stands in `/dev/shm` belongs to no namespace.
+        matches!(self, Leftover::PosixSemaphore(_) | Leftover::SharedMemory(_))
+            || !IPC_IS_PRIVATE.load(Ordering::Relaxed)
     }
 
     fn line(&self) -> String {
@@ -58,6 +62,7 @@ impl Leftover {
             Leftover::SysvSemaphore(key) => format!("s {key}\n"),
             Leftover::PosixQueue(name) => format!("m {name}\n"),
             Leftover::PosixSemaphore(name) => format!("n {name}\n"),
+            Leftover::SharedMemory(name) => format!("h {name}\n"),
         }
     }
 
@@ -68,12 +73,13 @@ impl Leftover {
             "s" => what.parse().ok().map(Leftover::SysvSemaphore),
             "m" => Some(Leftover::PosixQueue(what.to_owned())),
             "n" => Some(Leftover::PosixSemaphore(what.to_owned())),
+            "h" => Some(Leftover::SharedMemory(what.to_owned())),
             _ => None,
         }
     }
 
     /// Removes it. One that is gone already is what was wanted.
-    fn remove(&self) {
+    pub(super) fn remove(&self) {
         match self {
             Leftover::SysvQueue(key) => sysv::remove_queue(*key),
             Leftover::SysvSemaphore(key) => sysv::remove_semaphore(*key),
@@ -81,6 +87,9 @@ impl Leftover {
                 let _ = posixmq::remove_queue(name);
             }
             Leftover::PosixSemaphore(name) => crate::sys::semaphore::unlink(name),
+            Leftover::SharedMemory(name) => {
+                let _ = nix::sys::mman::shm_unlink(name.as_str());
+            }
         }
     }
 }
@@ -126,6 +135,10 @@ fn tell(line: &str, answer: impl FnOnce(&Guard) -> io::Result<()>) -> io::Result
     answer(guard)
 }
 
+/// The guard's first answer: from here on a signal to the visit's process group does not reach it.
+const STANDS: [u8; 4] = [0; 4];
+
+/// Starts the guard and waits until it stands: a signal to the visit's group would end it before.
 fn start_guard() -> io::Result<Guard> {
     let (told, tell) = pipe2(OFlag::O_CLOEXEC)?;
     let (answers, answer) = pipe2(OFlag::O_CLOEXEC)?;
@@ -135,12 +148,17 @@ fn start_guard() -> io::Result<Guard> {
         // Out of the visit's process group: whoever kills the group must not kill its guard.
         let _ = setsid();
         process::close_all_but(&kept);
+        let _ = write(&answer, &STANDS);
         for thing in serve(told, &answer) {
             thing.remove();
         }
         0
     })?;
-    Ok(Guard { tell, answers })
+    drop(answer);
+    match read(&answers, &mut [0; STANDS.len()])? {
+        got if got == STANDS.len() => Ok(Guard { tell, answers }),
+        _ => Err(io::Error::other("the guard of names and keys ended before it stood")),
+    }
 }
 
 /// Does what it is told until every teller is gone, and gives what is to be removed then.
@@ -179,6 +197,7 @@ mod tests {
             Leftover::SysvSemaphore(-7),
             Leftover::PosixQueue("/a b".into()),
             Leftover::PosixSemaphore("/c".into()),
+            Leftover::SharedMemory("/d".into()),
         ];
         for thing in &things {
             write(&writer, thing.line().as_bytes()).unwrap();

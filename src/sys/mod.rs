@@ -10,7 +10,14 @@ pub mod passing;
 pub mod process;
 pub mod pthread;
 pub mod seccomp;
+mod atomics {
+    //! What `sleeper.rs` is built on; its model test puts the model's own in their place.
+    pub use std::sync::atomic::{AtomicU32, Ordering, fence};
+}
+pub mod named_memory;
+pub mod ring;
 pub mod semaphore;
+mod sleeper;
 pub mod sysv;
 pub mod tirpc;
 

@@ -11,11 +11,13 @@ mod door_call_seccomp;
 mod door_call_seqpacket;
 mod eventfd;
 mod futex;
+mod memory_copy;
 mod pattern;
 mod pipe;
 mod posix_queue;
 mod round_trip;
 pub mod rpc;
+mod shared_ring;
 mod sun_rpc_tcp;
 mod sun_rpc_udp;
 mod sysv_queue;
@@ -225,6 +227,8 @@ pub const DRIVERS: &[Driver] = &[
     bandwidth::<Rpc<sun_rpc_udp::SunRpcUdp>>(),
     bandwidth::<Rpc<tirpc_tcp::TirpcTcp>>(),
     bandwidth::<Rpc<tirpc_udp::TirpcUdp>>(),
+    bandwidth::<shared_ring::SharedRing>(),
+    memory_copy::DRIVER,
     round_trip::<OneByte<pipe::Pipe>>(),
     round_trip::<OneByte<posix_queue::PosixQueue>>(),
     round_trip::<OneByte<sysv_queue::SysvQueue>>(),
@@ -245,6 +249,7 @@ pub const DRIVERS: &[Driver] = &[
     round_trip::<Rpc<sun_rpc_udp::SunRpcUdp>>(),
     round_trip::<Rpc<tirpc_tcp::TirpcTcp>>(),
     round_trip::<Rpc<tirpc_udp::TirpcUdp>>(),
+    round_trip::<OneByte<shared_ring::SharedRing>>(),
 ];
 
 /// Where there are no doors they are compiled by this alone, and never linked or listed.
