@@ -1,11 +1,23 @@
 //! One visit of one cell, asked for as the runner asks.
 
 use crate::program::Program;
+use ipcmatrix::catalog::Catalog;
 use ipcmatrix::cell::{Axis, Cell, Measure, Value};
+use ipcmatrix::matrix::Filter;
 use ipcmatrix::record::{Effort, Measured, Outcome, Request, Sampling, Unavailable};
 
 /// Enough for a visit of a debug build on a machine that others use too.
 const DEADLINE_MS: u64 = 30_000;
+
+/// What any Linux machine can measure: no library and no newer kernel is asked for.
+pub const EVERYWHERE: &str = "-mechanism:(tirpc_tcp OR tirpc_udp OR door_call_seccomp)";
+
+/// The drivers that [`EVERYWHERE`] keeps: so many cells the smoke matrix has then.
+pub fn drivers_everywhere() -> usize {
+    let catalog = Catalog::shipped();
+    let filter = Filter::parse(EVERYWHERE, &catalog).unwrap();
+    catalog.drivers().filter(|driver| filter.matches(&Cell::new(driver.measure, driver.mechanism))).count()
+}
 
 /// A bandwidth cell.
 pub fn bandwidth(mechanism: &str, message_bytes: u64, spawn: &str, placement: &str) -> Cell {

@@ -238,8 +238,9 @@ fn embedded() {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("alone");
     fs::copy(crate::program::IPCMATRIX, &copy).unwrap();
-    let run =
-        Program::new(&copy).args(["run", "smoke", "--test", "-f", "mechanism:pipe"]).folder(folder.path());
+    let run = Program::new(&copy)
+        .args(["run", "smoke", "--test", "-f", "measure:bandwidth mechanism:pipe"])
+        .folder(folder.path());
     run.run().exits(0).prints(&["1 measured, 0 unavailable, 0 failed"]);
 }
 

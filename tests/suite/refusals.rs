@@ -18,7 +18,7 @@ const NEEDS_SETPRIV: &[Need] = &[Need::Tool("unshare"), Need::UserNamespace, Nee
 const REFUSE: &str = "set -e
 echo 0 > /proc/sys/user/max_ipc_namespaces
 echo 0 > /proc/sys/user/max_user_namespaces\n";
-const QUEUES: &str = "mechanism:(posix_queue OR sysv_queue)";
+const QUEUES: &str = "measure:bandwidth mechanism:(posix_queue OR sysv_queue)";
 
 pub fn trials() -> Vec<Trial> {
     vec![
