@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "environment",
             "matrix",
             "measure::clock",
+            "measure::stats",
             "record",
             "report",
             "runner",

@@ -5,6 +5,7 @@ use super::{WELL, matrices, output, run};
 use crate::catalog::Catalog;
 use crate::cell::Cell;
 use crate::matrix::Matrix;
+use crate::measure::stats::LEAST_VISITS;
 use crate::record::{Effort, PlannedCell, Unavailable};
 use crate::runner::{estimate, exact, process};
 use anyhow::Result;
@@ -86,18 +87,31 @@ fn exact_time(text: &mut String, matrix: &Matrix, catalog: &Catalog) {
 
 fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
     let quick = arguments.amount.quick;
-    let effort = if quick { Effort::QUICK } else { Effort::DEFAULT };
-    let available = matrix.cells.iter().filter(|planned| planned.unavailable.is_none());
-    let round_s =
-        available.map(|planned| estimate::visit_ns(&planned.cell, &effort)).sum::<u64>() as f64 / 1e9;
+    let usual = round_s(matrix, if quick { &Effort::QUICK } else { &Effort::DEFAULT });
+    let thrifty = round_s(matrix, if quick { &Effort::QUICK } else { &Effort::THRIFTY });
     let budget_s = run::budget(arguments.amount.budget, quick, matrix).as_secs_f64();
-    let _ = writeln!(text, "\none round: about {round_s:.0} s; budget: {budget_s:.0} s");
-    if round_s > 0.0 && budget_s < 6.0 * round_s {
-        let rounds = (budget_s / round_s).floor();
-        let _ = writeln!(
-            text,
-            "that is {rounds:.0} visits a cell, too few for an interval (6): use --quick, a filter, or --budget {:.0}s",
-            (7.0 * round_s).ceil()
-        );
+    let _ = writeln!(text, "\none round: about {usual:.0} s; budget: {budget_s:.0} s");
+    let least_rounds = LEAST_VISITS as f64;
+    // The first round calibrates, which takes about half as long again; the next ones save where they must.
+    let least_s = 1.5 * usual + (least_rounds - 1.0) * thrifty;
+    if usual == 0.0 || budget_s >= (least_rounds + 0.5) * usual {
+        return;
     }
+    let _ = if budget_s >= least_s {
+        writeln!(
+            text,
+            "rounds after the first take fewer samples a visit, so that every cell gets {LEAST_VISITS} visits"
+        )
+    } else {
+        writeln!(
+            text,
+            "too short for {LEAST_VISITS} visits a cell, which an interval needs: use --quick, a filter, or --budget {least_s:.0}s"
+        )
+    };
+}
+
+/// Seconds that a round of the available cells should take.
+fn round_s(matrix: &Matrix, effort: &Effort) -> f64 {
+    let available = matrix.cells.iter().filter(|planned| planned.unavailable.is_none());
+    available.map(|planned| estimate::visit_ns(&planned.cell, effort)).sum::<u64>() as f64 / 1e9
 }
