@@ -206,9 +206,9 @@ mod tests {
         write(&writer, format!("c 1 {name}\nc 1 {name}\n").as_bytes()).unwrap();
         drop(writer);
         let told = serve(reader, &answer);
-        assert_eq!(told[..4], things);
-        assert_eq!(told[4..], [Leftover::PosixSemaphore(name.clone()), Leftover::PosixSemaphore(name)]);
-        told[4].remove();
+        assert_eq!(told[..5], things);
+        assert_eq!(told[5..], [Leftover::PosixSemaphore(name.clone()), Leftover::PosixSemaphore(name)]);
+        told[5].remove();
         let mut codes = [0; 8];
         assert_eq!(read(&answers, &mut codes), Ok(8));
         let taken = libc::EEXIST.to_ne_bytes();
