@@ -58,6 +58,9 @@ pub struct AxisSpec {
 /// The largest message that a cell may ask for: 64 MiB.
 pub const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
 
+/// The mechanism that other bandwidths are compared with: one copy of the same bytes by one worker.
+pub const MEMORY_COPY: &str = "memory_copy";
+
 /// The largest number of workers that a cell may ask for.
 pub const MOST_WORKERS: u64 = 64;
 

@@ -2,7 +2,7 @@
 
 use super::load::Run;
 use super::metric::Metric;
-use crate::cell::{Axis, Cell, Measure};
+use crate::cell::{Axis, Cell, MEMORY_COPY, Measure};
 use crate::measure::stats::Estimate;
 use crate::record::{Measured, Outcome, Unavailable, Visit};
 use std::collections::BTreeSet;
@@ -102,9 +102,6 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
     }
     slots
 }
-
-/// The mechanism that copies in memory, which other bandwidths are compared with.
-const MEMORY_COPY: &str = "memory_copy";
 
 /// Makes percentages of the copy of the same bytes; a cell without one beside it has no figure.
 fn relate_to_copy(run: &Run, slots: &mut [Slot]) {

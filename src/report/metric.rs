@@ -147,7 +147,7 @@ pub const METRICS: &[MetricSpec] = &[
         "% of a memory copy",
         BANDWIDTH,
         Some(true),
-        "bandwidth over that of memory_copy at the same size, from the same run",
+        "bandwidth over that of one copy in memory at the same size, from the same run",
     ),
 ];
 

@@ -9,7 +9,7 @@
 use super::pattern::{self, Follower};
 use super::shared_ring;
 use crate::catalog::{Driver, Family, Reach};
-use crate::cell::{Axis, Cell, Measure};
+use crate::cell::{Axis, Cell, MEMORY_COPY, Measure};
 use crate::sys::memory::PageBuffer;
 use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
 use std::hint::black_box;
@@ -23,7 +23,7 @@ const WALKS_OF_PROOF: u64 = 4;
 pub const DRIVER: Driver = Driver {
     family: Family::Transport,
     measure: Measure::Bandwidth,
-    mechanism: "memory_copy",
+    mechanism: MEMORY_COPY,
     summary: "one copy of the same bytes by one worker, between areas as large as shared_ring, memcpy(3)",
     reach: Reach::Both,
     extra_axes: &[(Axis::CapacityBytes, "0")],
