@@ -97,6 +97,8 @@ pub struct Driver {
     pub mechanism: &'static str,
     /// One line: what it is, with the manual page or source.
     pub summary: &'static str,
+    /// What a reader of a table with it must know, or nothing: it is printed below each of them.
+    pub note: &'static str,
     /// Whom it can serve.
     pub reach: Reach,
     /// Axes that only some mechanisms have, with the value that a matrix gets when it names none.

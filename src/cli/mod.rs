@@ -45,7 +45,7 @@ pub fn main(catalog: &Catalog) -> ExitCode {
         Err(error) => {
             return match error.print() {
                 Err(refused) if !error.use_stderr() && refused.kind() != ErrorKind::BrokenPipe => {
-                    eprintln!("ipcmatrix: {}: {refused}", output::Stdout);
+                    output::say(&format!("ipcmatrix: {}: {refused}", output::Stdout));
                     ExitCode::from(FAILED)
                 }
                 // A closed pipe is the reader's choice.
@@ -57,7 +57,7 @@ pub fn main(catalog: &Catalog) -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) if closed_pipe(&error) => ExitCode::from(WELL),
         Err(error) => {
-            eprintln!("ipcmatrix: {error:#}");
+            output::say(&format!("ipcmatrix: {error:#}"));
             ExitCode::from(if error.is::<Usage>() { USAGE } else { FAILED })
         }
     }

@@ -29,6 +29,11 @@ pub fn print(text: &str) -> Result<()> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).context(Stdout)
 }
 
+/// Says a line on standard error. Nobody is left to be told where that fails.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Writes a file that is there whole or not at all: without a name first, then linked, so that no
 /// temporary file is left whatever ends the program. Where the file system cannot, by a rename.
 ///

@@ -2,14 +2,28 @@
 
 use super::arguments::{Format, Report as Arguments};
 use super::{WELL, output, usage};
+use crate::report::metric::Metric;
 use crate::report::{Options, csv, load, markdown, text};
 use anyhow::Result;
+
+/// What would be left out silently is refused.
+fn check(arguments: &Arguments) -> Result<()> {
+    let figure = arguments.metric == Metric::Figure;
+    if arguments.format == Format::Csv && (!figure || arguments.published) {
+        return Err(usage("csv has the raw samples: it takes neither --metric nor --published"));
+    }
+    if arguments.published && !figure {
+        return Err(usage("published figures stand beside the figure of the measure: leave out --metric"));
+    }
+    Ok(())
+}
 
 /// Prints each run in the format.
 ///
 /// # Errors
 /// A run that cannot be read: exit code 2, as it is a file that is not valid.
 pub fn report(arguments: &Arguments) -> Result<u8> {
+    check(arguments)?;
     let options = Options { metric: arguments.metric, published: arguments.published };
     let mut documents = Vec::new();
     for path in &arguments.runs {

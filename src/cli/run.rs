@@ -6,7 +6,7 @@ use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
 use crate::measure::clock::{Clock, Monotonic, utc_now};
-use crate::record::{Effort, Header, PlannedCell};
+use crate::record::{Effort, Header, PlannedCell, Table};
 use crate::report::cells::{Slot, slots};
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     if arguments.anonymous {
         environment.leave_out_names();
     }
-    let header = header(arguments, &matrix);
+    let header = header(arguments, &matrix, catalog);
     // Before anything is written, so that a signal that comes meanwhile finds a run that it can end well.
     let signals = Signals::watch().context("cannot watch for signals")?;
     let folder = folder(arguments, &header, &environment)?;
@@ -85,7 +85,7 @@ pub fn budget(typed: Option<Duration>, quick: bool, matrix: &Matrix) -> Duration
     typed.unwrap_or(usual)
 }
 
-fn header(arguments: &Arguments, matrix: &Matrix) -> Header {
+fn header(arguments: &Arguments, matrix: &Matrix, catalog: &Catalog) -> Header {
     let amount = &arguments.amount;
     let budget = match (arguments.test || amount.exact, amount.budget) {
         (true, None) => NO_BUDGET,
@@ -97,11 +97,12 @@ fn header(arguments: &Arguments, matrix: &Matrix) -> Header {
         (_, _, true) => "quick",
         _ => "default",
     };
+    let named = &arguments.selection.matrices;
     let identity = serde_json::to_vec(&(&matrix.tables, &matrix.cells)).unwrap_or_default();
     let mixed_in = Monotonic.now_ns() ^ u64::from(std::process::id()).rotate_left(32);
     Header {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        matrices: arguments.selection.matrices.clone(),
+        matrices: named.iter().map(|name| shown(name, arguments.anonymous)).collect(),
         matrix_crc32: format!("{:08x}", crc32fast::hash(&identity)),
         command: command(arguments.anonymous),
         effort: effort.to_owned(),
@@ -109,18 +110,35 @@ fn header(arguments: &Arguments, matrix: &Matrix) -> Header {
         budget_s: budget.as_secs_f64(),
         precision: arguments.amount.precision,
         started: utc_now(),
-        tables: matrix.tables.clone(),
+        tables: matrix.tables.iter().map(|table| with_driver_notes(table, matrix, catalog)).collect(),
         cells: matrix.cells.clone(),
     }
 }
 
-/// The command line as a reader would type it again; where nobody may be named, paths lose their folders.
-fn command(anonymous: bool) -> Vec<String> {
-    let shown = |word: String| match Path::new(&word).file_name() {
+/// The table with what its mechanisms say of themselves below its own notes.
+fn with_driver_notes(table: &Table, matrix: &Matrix, catalog: &Catalog) -> Table {
+    let mut table = table.clone();
+    for index in &table.cells {
+        let driver = catalog.find(table.measure, matrix.cells[*index].cell.mechanism());
+        let note = driver.map_or("", |driver| driver.note);
+        if !note.is_empty() && !table.notes.iter().any(|own| own == note) {
+            table.notes.push(note.to_owned());
+        }
+    }
+    table
+}
+
+/// A word of the command line; where nobody may be named, a path loses its folders.
+fn shown(word: &str, anonymous: bool) -> String {
+    match Path::new(word).file_name() {
         Some(name) if anonymous && word.contains('/') => name.to_string_lossy().into_owned(),
-        _ => word,
-    };
-    let words = std::env::args_os().skip(1).map(|word| shown(word.to_string_lossy().into_owned()));
+        _ => word.to_owned(),
+    }
+}
+
+/// The command line as a reader would type it again.
+fn command(anonymous: bool) -> Vec<String> {
+    let words = std::env::args_os().skip(1).map(|word| shown(&word.to_string_lossy(), anonymous));
     std::iter::once("ipcmatrix".to_owned()).chain(words).collect()
 }
 
@@ -148,10 +166,17 @@ fn open(folder: Option<&Path>, header: &Header, environment: &Environment) -> Re
 fn announce(header: &Header, folder: Option<&Path>) {
     let available = header.cells.iter().filter(|cell| cell.unavailable.is_none()).count();
     let time = match folder {
+        Some(folder) if header.budget_s >= NO_BUDGET.as_secs_f64() => {
+            format!("each once, as long as it takes, into {}", folder.display())
+        }
         Some(folder) => format!("up to {:.0} s, into {}", header.budget_s, folder.display()),
         None => "each once".to_owned(),
     };
-    eprintln!("{}: {available} of {} cells, {time}", header.matrices.join(" "), header.cells.len());
+    output::say(&format!(
+        "{}: {available} of {} cells, {time}",
+        header.matrices.join(" "),
+        header.cells.len()
+    ));
 }
 
 /// Prints the tables and completes the folder; whatever fails there, what was measured is shown first.
@@ -161,18 +186,18 @@ fn publish(header: Header, ran: Ran, folder: Option<&Path>, quiet: bool) -> Resu
     let mut failed = slots(&run, Metric::Figure).iter().any(|slot| matches!(slot, Slot::Failed(_)));
     if let Some(error) = ran.journal_error {
         failed = true;
-        eprintln!(
+        output::say(&format!(
             "ipcmatrix: the journal could not be written any more: {error}; the tables above hold all visits made"
-        );
+        ));
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
         match markdown::markdown(&run, Options::default()).and_then(|text| output::write(&readme, &text)) {
             Ok(()) if quiet => {}
-            Ok(()) => eprintln!("report: {}", readme.display()),
+            Ok(()) => output::say(&format!("report: {}", readme.display())),
             Err(error) => {
                 failed = true;
-                eprintln!("ipcmatrix: {error:#}");
+                output::say(&format!("ipcmatrix: {error:#}"));
             }
         }
     }

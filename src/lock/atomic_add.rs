@@ -12,6 +12,7 @@ impl Lock for AtomicAdd {
     const NAME: &'static str = "atomic_add";
     const SUMMARY: &'static str =
         "one atomic addition in place of lock, add, unlock: the floor, AtomicU64::fetch_add";
+    const NOTE: &'static str = "atomic_add is the floor: one atomic addition in place of lock, add, unlock.";
     const COUNTING: Counting = Counting::Atomic;
 
     fn init(at: &mut MaybeUninit<AtomicAdd>) -> io::Result<()> {

@@ -44,6 +44,8 @@ pub trait Lock: Send + Sync + Sized + 'static {
     const NAME: &'static str;
     /// One line with the manual page or source.
     const SUMMARY: &'static str;
+    /// What a reader of a table with it must know, or nothing.
+    const NOTE: &'static str = "";
     /// Whom it can serve.
     const REACH: Reach = Reach::Both;
     /// Whether its objects live in an IPC namespace.
@@ -84,6 +86,7 @@ pub const fn increment<L: Lock>() -> Driver {
         measure: Measure::Increment,
         mechanism: L::NAME,
         summary: L::SUMMARY,
+        note: L::NOTE,
         reach: L::REACH,
         extra_axes: &[],
         private_ipc: L::PRIVATE_IPC,

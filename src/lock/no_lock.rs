@@ -12,6 +12,7 @@ impl Lock for NoLock {
     const NAME: &'static str = "no_lock";
     const SUMMARY: &'static str =
         "no lock: a load, an addition and a store; updates get lost, and how many is recorded";
+    const NOTE: &'static str = "no_lock takes no lock and loses updates: its time is not that of work done (report --metric lost_share).";
     const COUNTING: Counting = Counting::Unguarded;
 
     fn init(at: &mut MaybeUninit<NoLock>) -> io::Result<()> {

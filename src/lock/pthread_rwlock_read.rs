@@ -19,6 +19,7 @@ impl Lock for PthreadRwlockRead {
     const NAME: &'static str = "pthread_rwlock_read";
     const SUMMARY: &'static str = "a default POSIX read-write lock taken by readers only, who all hold it at once: \
                                    each counts for itself, pthread_rwlock_rdlock(3p)";
+    const NOTE: &'static str = "pthread_rwlock_read: all workers read at once, and each adds the number that it reads to a counter of its own.";
     const COUNTING: Counting = Counting::Apart;
 
     fn init(at: &mut MaybeUninit<PthreadRwlockRead>) -> io::Result<()> {

@@ -40,7 +40,8 @@ pub(super) fn read(
     let column = need_axis(page, entry, "column");
     let split = table.get("split").map_or(Some(Vec::new()), |value| axis_list(page, value));
     let notes = table.get("notes").map_or(Some(Vec::new()), |value| note_list(page, value));
-    let published = table.get("published").map_or(Some(Vec::new()), |value| published_list(page, value));
+    let published =
+        table.get("published").map_or(Some(Vec::new()), |value| published_list(page, value, measure));
     let named = page.need(entry, "axes", "[table.axes] with a line for each axis");
     let named = named.and_then(|value| read_axes(page, value, catalog));
 
@@ -117,9 +118,11 @@ fn note_list(page: &mut Page, value: &Entry) -> Option<Vec<String>> {
     elements.iter().map(|element| page.line(element, LONGEST_NOTE)).collect()
 }
 
-fn published_list(page: &mut Page, value: &Entry) -> Option<Vec<String>> {
+/// Published tables of the same measure: others could not stand beside it.
+fn published_list(page: &mut Page, value: &Entry, measure: Option<Measure>) -> Option<Vec<String>> {
     let known = published::tables();
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let of_measure = |(_, own): &&(String, Measure)| measure.is_none_or(|measure| measure == *own);
+    let known: Vec<&str> = known.iter().filter(of_measure).map(|(table, _)| table.as_str()).collect();
     let elements = page.list(value, "a list of published tables, such as [\"A.2\"]")?;
     let read = |element: &Entry| {
         let name = page.string(element, "the name of a published table")?;

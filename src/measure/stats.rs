@@ -175,6 +175,26 @@ impl Estimate {
         self.half_width_ratio().map(Grade::of)
     }
 
+    /// This estimate over another one, both above 0: the ends of the interval are the extremes of the ratio, so it
+    /// covers at least as often as each of the two. No interval where one has none.
+    pub fn over(&self, other: &Estimate) -> Estimate {
+        let interval = self
+            .interval
+            .zip(other.interval)
+            .map(|(one, other)| Interval { low: one.low / other.high, high: one.high / other.low });
+        Estimate { value: self.value / other.value, interval, ..*self }
+    }
+
+    /// A number that is known, for as many visits as another estimate has.
+    pub fn exactly(value: f64, visits_of: &Estimate) -> Estimate {
+        Estimate {
+            value,
+            interval: Some(Interval { low: value, high: value }),
+            full_range: false,
+            ..*visits_of
+        }
+    }
+
     /// This estimate in another unit: `scale * x` for each of its numbers, `scale` above 0.
     pub fn scaled(&self, scale: f64) -> Estimate {
         let interval =
@@ -434,5 +454,18 @@ mod tests {
     fn looks_climb_and_begin_where_an_interval_is_possible() {
         assert_eq!(LOOKS.first(), Some(&LEAST_VISITS));
         assert!(LOOKS.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn a_ratio_has_the_extremes_of_both_intervals() {
+        let of = |value: f64| {
+            Estimate::of(&[value - 1.0, value - 0.5, value, value, value + 0.5, value + 1.0]).unwrap()
+        };
+        let ratio = of(10.0).over(&of(20.0));
+        let (one, other) = (of(10.0).interval.unwrap(), of(20.0).interval.unwrap());
+        assert!((ratio.value - 0.5).abs() < 1e-12);
+        assert_eq!(ratio.interval, Some(Interval { low: one.low / other.high, high: one.high / other.low }));
+        let alone = Estimate::of(&[5.0]).unwrap();
+        assert_eq!(of(10.0).over(&alone).interval, None);
     }
 }

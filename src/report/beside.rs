@@ -45,8 +45,8 @@ fn panel(projection: &Projection, grid: &Grid, figures: &[Figure], footnotes: &m
 
 /// The cell of a place, as far as its coordinates tell.
 fn cell(projection: &Projection, grid: &Grid, row: &Coordinate, column: &Coordinate) -> Cell {
-    let mut cell = Cell::default();
     let table = projection.table;
+    let mut cell = Cell::default().with(Axis::Measure, Value::word(table.measure.name()));
     let here = [(table.row, row.clone()), (table.column, column.clone())];
     let constants = projection.constants.iter().map(|(axis, value, _)| (*axis, Some(value.clone())));
     let all: Vec<(Axis, Option<Value>)> =
@@ -70,7 +70,7 @@ fn place(projection: &Projection, figure: Option<&Figure>, slot: &Slot, footnote
     let note = (figure.mechanism != figure.beside)
         .then(|| format!("published as {}: not the same mechanism, shown for comparison", figure.mechanism));
     let marks = note.into_iter().map(|note| footnotes.number(note)).collect();
-    Place { text: format!("{}{ratio}", figure.value), marks, best: false }
+    Place { text: format!("{}{ratio}", figure.printed), marks, best: false }
 }
 
 /// A ratio with two significant digits, in plain digits.

@@ -3,8 +3,8 @@
 use super::load::Run;
 use super::metric::Metric;
 use crate::cell::{Axis, Cell, MEMORY_COPY, Measure};
-use crate::measure::stats::Estimate;
-use crate::record::{Measured, Outcome, Unavailable, Visit};
+use crate::measure::stats::{Estimate, median};
+use crate::record::{Lead, Measured, Outcome, Unavailable, Visit};
 use std::collections::BTreeSet;
 
 /// The increments a worker for which seconds are shown, as in the book.
@@ -43,6 +43,10 @@ pub struct Figure {
     pub most_ops: u64,
     /// Whether more workers ran than CPUs were given, in any visit.
     pub oversubscribed: bool,
+    /// The share of the updates that got lost, 0 to 1, over all visits, where losing them is the result.
+    pub lost_share: Option<f64>,
+    /// Whether it is the mean of the book's counts, which has no interval.
+    pub exact: bool,
     /// The flags of all visits.
     pub flags: BTreeSet<String>,
     /// Visits that were refused although others were measured, with the first reason.
@@ -103,26 +107,39 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
     slots
 }
 
-/// Makes percentages of the copy of the same bytes; a cell without one beside it has no figure.
+/// Makes percentages of the copy of the same bytes: of the cell that is like it on every axis but mechanism,
+/// and placement, as the copy has one worker, which crosses nothing.
 fn relate_to_copy(run: &Run, slots: &mut [Slot]) {
-    let copies: Vec<(u64, f64)> = run
+    let copies: Vec<(Cell, Estimate)> = run
         .header
         .cells
         .iter()
         .zip(slots.iter())
         .filter(|(planned, _)| planned.cell.mechanism() == MEMORY_COPY)
-        .filter_map(|(planned, slot)| {
-            Some((planned.cell.count(Axis::MessageBytes), slot.figure()?.shown.value))
-        })
+        .filter_map(|(planned, slot)| Some((planned.cell.clone(), slot.figure()?.shown)))
         .collect();
     for (planned, slot) in run.header.cells.iter().zip(slots) {
         let Slot::Measured(figure) = slot else { continue };
-        let bytes = planned.cell.count(Axis::MessageBytes);
-        match copies.iter().find(|(copied, _)| *copied == bytes) {
-            Some((_, copy)) => figure.shown = figure.shown.scaled(100.0 / copy),
-            None => *slot = Slot::Absent,
+        match copies.iter().find(|(copy, _)| is_copy_of(copy, &planned.cell)) {
+            Some((copy, _)) if *copy == planned.cell => {
+                figure.shown = Estimate::exactly(100.0, &figure.shown)
+            }
+            Some((_, copy)) => figure.shown = figure.shown.over(copy).scaled(100.0),
+            None => {
+                *slot = Slot::Unavailable(Unavailable {
+                    reason: format!("no {MEMORY_COPY} of this size was measured in this run"),
+                    remedy: format!("run a matrix that has {MEMORY_COPY}, such as transports"),
+                });
+            }
         }
     }
+}
+
+fn is_copy_of(copy: &Cell, cell: &Cell) -> bool {
+    let free = |axis| matches!(axis, Axis::Mechanism | Axis::Placement);
+    copy.axes()
+        .filter(|(axis, _)| !free(*axis))
+        .all(|(axis, value)| cell.get(axis).is_none_or(|own| own == value))
 }
 
 /// What came of one cell. A failed visit fails it; then the visits that were measured count.
@@ -192,6 +209,8 @@ fn figure(
         least_ops: ops.clone().min().unwrap_or(0),
         most_ops: ops.max().unwrap_or(0),
         oversubscribed: measured.iter().any(|measured| measured.oversubscribed),
+        lost_share: median(&measured.iter().filter_map(|measured| measured.lost_share()).collect::<Vec<_>>()),
+        exact: measured.iter().all(|measured| measured.lead == Lead::Mean),
         flags: measured.iter().flat_map(|measured| measured.flags.iter().cloned()).collect(),
         refused,
     }))
@@ -209,6 +228,9 @@ pub fn measure_unit(measure: Measure) -> &'static str {
 /// What is shown of the cell: `None` where the metric cannot be had of it. Rates of the measure are
 /// inverted here, after the median.
 fn shown(metric: Metric, cell: &Cell, ns: &Estimate, measured: &[&Measured]) -> Option<Estimate> {
+    if let Some(scale) = metric.rate_scale(cell, measured) {
+        return Some(ns.rate(scale));
+    }
     if metric != Metric::Figure {
         let values: Option<Vec<f64>> = measured.iter().map(|measured| metric.of(cell, measured)).collect();
         return Estimate::of(&values?);

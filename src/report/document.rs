@@ -10,6 +10,7 @@ use super::escape::command;
 use super::load::Run;
 use super::metric::Metric;
 use super::projection::{Coordinate, Grid, Projection, project};
+use super::winner::winner;
 use crate::cell::{Axis, Measure, Value};
 use crate::measure::stats::{Grade, LEAST_VISITS};
 use crate::record::Visit;
@@ -150,6 +151,9 @@ fn precision_fact(slots: &[Slot], precision: f64) -> String {
         return "no figure is shown: a test only sees that every cell works".into();
     }
     let figures: Vec<&Figure> = slots.iter().filter_map(Slot::figure).collect();
+    if figures.iter().any(|figure| figure.exact) {
+        return "no interval: one visit a cell, as in the book".into();
+    }
     let ratio = |figure: &&&Figure| figure.ns.half_width_ratio().is_some_and(|ratio| ratio <= precision);
     let reached = figures.iter().filter(ratio).count();
     let graded = |grade: Option<Grade>| figures.iter().filter(|figure| figure.ns.grade() == grade).count();
@@ -173,7 +177,7 @@ fn visits_fact(run: &Run) -> String {
     };
     let thrifty = match run.visits.iter().filter(|visit| visit.thrifty).count() {
         0 => String::new(),
-        some => format!("; {some} of them with fewer samples, so that six visits a cell fit into the budget"),
+        some => format!("; {some} of them with fewer samples, for want of time"),
     };
     format!("{visits} in {seconds:.1} s{thrifty}")
 }
@@ -240,6 +244,10 @@ fn scaled(projection: &Projection) -> Option<String> {
     if (least, most) == (SHOWN_INCREMENTS, SHOWN_INCREMENTS) {
         return None;
     }
+    if least == most {
+        let (least, shown) = (thousands(least), thousands(SHOWN_INCREMENTS));
+        return Some(format!("Scaled: measured on {least} increments a worker, shown for {shown}."));
+    }
     let batches = if most <= SHOWN_INCREMENTS { "shorter batches" } else { "other batches" };
     let (least, most, shown) = (thousands(least), thousands(most), thousands(SHOWN_INCREMENTS));
     Some(format!("Scaled: measured on {batches} ({least} to {most} increments a worker), shown for {shown}."))
@@ -247,10 +255,10 @@ fn scaled(projection: &Projection) -> Option<String> {
 
 fn panel(projection: &Projection, grid: &Grid, metric: Metric, footnotes: &mut Footnotes) -> Panel {
     let table = projection.table;
-    let higher_wins = metric.more_is_better(table.measure) == Some(true) && table.column == Axis::Mechanism;
+    let better = metric.more_is_better(table.measure).filter(|_| table.column == Axis::Mechanism);
     let mut rows = Vec::new();
     for (heading, slots) in grid.rows.iter().zip(&grid.slots) {
-        let best = if higher_wins { winner(slots) } else { None };
+        let best = better.and_then(|more| winner(slots, more));
         let place = |(column, slot)| Place { best: best == Some(column), ..place(slot, footnotes) };
         rows.push((coordinate(heading), slots.iter().enumerate().map(place).collect()));
     }
@@ -258,19 +266,6 @@ fn panel(projection: &Projection, grid: &Grid, metric: Metric, footnotes: &mut F
         grid.split.iter().map(|(axis, value)| split_value(*axis, value)).collect::<Vec<_>>().join("; ");
     let head = std::iter::once(table.row.to_string()).chain(grid.columns.iter().map(coordinate)).collect();
     Panel { heading, head, rows }
-}
-
-/// The column with the highest figure, if its interval lies above that of every other figure of the
-/// row. A row of one figure has no winner.
-fn winner(slots: &[Slot]) -> Option<usize> {
-    let figures: Vec<(usize, &Figure)> =
-        slots.iter().enumerate().filter_map(|(column, slot)| Some((column, slot.figure()?))).collect();
-    let (column, best) =
-        figures.iter().max_by(|one, other| one.1.shown.value.total_cmp(&other.1.shown.value))?;
-    let low = best.shown.interval?.low;
-    let below = |figure: &Figure| figure.shown.interval.is_some_and(|interval| interval.high < low);
-    let beats_all = figures.iter().filter(|other| other.0 != *column).all(|other| below(other.1));
-    (figures.len() > 1 && beats_all).then_some(*column)
 }
 
 pub(super) fn coordinate(value: &Coordinate) -> String {
@@ -309,7 +304,8 @@ fn place(slot: &Slot, footnotes: &mut Footnotes) -> Place {
         }
         Slot::Absent => ("-".into(), Vec::new()),
     };
-    let marks = notes.into_iter().map(|note| footnotes.number(note)).collect();
+    let mut marks: Vec<usize> = notes.into_iter().map(|note| footnotes.number(note)).collect();
+    marks.sort_unstable();
     Place { text, marks, best: false }
 }
 
@@ -324,14 +320,17 @@ fn failed(failure: &Failure) -> String {
 /// What a reader should know of a figure.
 fn remarks(figure: &Figure) -> Vec<String> {
     let mut remarks = Vec::new();
-    if figure.shown.interval.is_none() {
+    if figure.shown.interval.is_none() && !figure.exact {
         remarks.push(format!("fewer than {LEAST_VISITS} visits: no interval, and at most two digits"));
     }
     if figure.shown.full_range {
-        remarks.push("visits in a row are too much alike: ± is the full range of the visits".into());
+        remarks.push("successive visits are correlated: ± is the full range of the visits".into());
     }
     if figure.oversubscribed {
         remarks.push("more workers than CPUs".into());
+    }
+    if let Some(lost) = figure.lost_share.filter(|lost| *lost > 0.0) {
+        remarks.push(format!("{:.0} % of the updates got lost: not the time of work done", 100.0 * lost));
     }
     remarks.extend(figure.flags.iter().map(|flag| flag_text(flag)));
     if let Some((refused, why)) = &figure.refused {
@@ -398,6 +397,8 @@ mod tests {
             least_ops: 1,
             most_ops: 1,
             oversubscribed: false,
+            lost_share: None,
+            exact: false,
             flags: Default::default(),
             refused: None,
         }))
@@ -406,14 +407,15 @@ mod tests {
     #[test]
     fn a_winner_is_beyond_doubt() {
         let (ahead, behind, near) = (slot(9.0, 10.0, 11.0), slot(4.0, 5.0, 6.0), slot(8.0, 8.5, 9.0));
-        assert_eq!(winner(&[behind.clone(), Slot::NotVisited, ahead.clone()]), Some(2));
-        assert_eq!(winner(&[ahead.clone(), near]), None, "the intervals touch");
+        assert_eq!(winner(&[behind.clone(), Slot::NotVisited, ahead.clone()], true), Some(2));
+        assert_eq!(winner(&[behind.clone(), ahead.clone()], false), Some(0), "less is better");
+        assert_eq!(winner(&[ahead.clone(), near], true), None, "the intervals touch");
         let wide = slot(1.0, 3.0, 9.5);
-        assert_eq!(winner(&[ahead.clone(), behind.clone(), wide]), None, "the third overlaps");
-        assert_eq!(winner(&[ahead.clone(), slot(2.0, 2.0, 2.0)]), None, "the other has no interval");
-        assert_eq!(winner(&[slot(20.0, 20.0, 20.0), behind]), None, "the first has no interval");
-        assert_eq!(winner(&[ahead, Slot::Absent]), None, "no rival");
-        assert_eq!(winner(&[]), None);
+        assert_eq!(winner(&[ahead.clone(), behind.clone(), wide], true), None, "the third overlaps");
+        assert_eq!(winner(&[ahead.clone(), slot(2.0, 2.0, 2.0)], true), None, "the other has no interval");
+        assert_eq!(winner(&[slot(20.0, 20.0, 20.0), behind], true), None, "the first has no interval");
+        assert_eq!(winner(&[ahead, Slot::Absent], true), None, "no rival");
+        assert_eq!(winner(&[], true), None);
     }
 
     #[test]

@@ -26,7 +26,8 @@ pub enum Metric {
     SwitchesPerOp,
     /// Reads and writes of both workers for a MiB moved.
     CallsPerMib,
-    /// Jain's index of the workers' rates: 1 when all are equally fast, 1/n when one has all.
+    /// Jain's index of the workers' rates from the common begin: 1 when all end together. Every worker does the same
+    /// number, so one after the other gives 0.90 for 2 workers and 0.71 for 5, and never 1/n.
     Fairness,
     /// The slowest worker's share of the sum of the workers' rates, in percent.
     LeastShare,
@@ -115,7 +116,7 @@ pub const METRICS: &[MetricSpec] = &[
         "Jain's index of the workers' rates",
         INCREMENT,
         Some(true),
-        "1 when all workers are equally fast, 1/n when one has all",
+        "Jain's index of how soon each worker had done its increments: 1 when all end together; as one that is left alone speeds up, one after the other is 0.90 for 2 workers and 0.71 for 5, not 1/n",
     ),
     spec(
         Metric::LeastShare,
@@ -123,7 +124,7 @@ pub const METRICS: &[MetricSpec] = &[
         "% of the rates, slowest worker",
         INCREMENT,
         None,
-        "share of the slowest",
+        "share of the slowest, by how soon each worker had done its increments",
     ),
     spec(
         Metric::MostShare,
@@ -131,7 +132,7 @@ pub const METRICS: &[MetricSpec] = &[
         "% of the rates, fastest worker",
         INCREMENT,
         None,
-        "share of the fastest",
+        "share of the fastest, by how soon each worker had done its increments",
     ),
     spec(
         Metric::LostShare,
@@ -189,6 +190,17 @@ impl Metric {
         }
     }
 
+    /// What a rate is over nanoseconds an operation: rates are inverted after the median.
+    pub fn rate_scale(self, cell: &Cell, measured: &[&Measured]) -> Option<f64> {
+        let workers = measured.first()?.samples.first()?.workers.len() as f64;
+        match self {
+            Metric::OpsPerSecond if cell.measure() == Some(Measure::Increment) => Some(workers * 1e9),
+            Metric::OpsPerSecond => Some(1e9),
+            Metric::PercentOfMemoryCopy => Some(measure_value(cell, 1.0)),
+            _ => None,
+        }
+    }
+
     /// The number of one visit; `None` where the metric cannot be had of it.
     pub fn of(self, cell: &Cell, measured: &Measured) -> Option<f64> {
         let lead_ns = measured.lead_ns();
@@ -206,7 +218,9 @@ impl Metric {
                 over_samples(&|sample| moved_bytes(cell, measured) * 1e3 / cpu_ns(sample))
             }
             Metric::SwitchesPerOp => over_samples(&|sample| switches(sample) / all_ops),
-            Metric::CallsPerMib => over_samples(&|sample| calls(sample) * MIB / moved_bytes(cell, measured)),
+            // None are counted where the bytes move in memory, or inside a library.
+            Metric::CallsPerMib => over_samples(&|sample| calls(sample) * MIB / moved_bytes(cell, measured))
+                .filter(|calls| *calls > 0.0),
             Metric::Fairness if workers > 1.0 => over_samples(&|sample| jain(&rates(sample))),
             Metric::LeastShare if workers > 1.0 => {
                 over_samples(&|sample| 100.0 * share(&rates(sample), f64::min))
@@ -242,9 +256,11 @@ fn moved_bytes(cell: &Cell, measured: &Measured) -> f64 {
     cell.count(Axis::MessageBytes) as f64 * measured.ops as f64
 }
 
-/// Each worker's rate: all do the same number of operations, so it is one over the time that they took.
+/// Each worker's rate from the common begin: all do the same number of operations, so it is one over the time
+/// until the worker had done its own.
 fn rates(sample: &Sample) -> Vec<f64> {
-    sample.workers.iter().map(|worker| 1.0 / (worker.end_ns - worker.begin_ns).max(1) as f64).collect()
+    let begin_ns = sample.workers.iter().map(|worker| worker.begin_ns).min().unwrap_or(0);
+    sample.workers.iter().map(|worker| 1.0 / worker.end_ns.saturating_sub(begin_ns).max(1) as f64).collect()
 }
 
 /// Jain's fairness index: the square of the sum over n times the sum of squares.

@@ -16,6 +16,7 @@ pub mod markdown;
 pub mod metric;
 pub mod projection;
 pub mod text;
+mod winner;
 
 use metric::Metric;
 

@@ -161,7 +161,7 @@ impl Run<'_> {
             position,
             begin_ns,
             duration_ns,
-            thrifty: self.thrifty,
+            thrifty: self.thrifty && self.settings.thrifty != self.settings.effort,
             outcome,
         })
     }

@@ -1,7 +1,7 @@
-//! Signals that end a run: the first drops the running visit and lets what is there be saved, the second ends
+//! Signals that end a run, SIGINT, SIGTERM and SIGHUP: the first drops the running visit and lets what is there be saved, the second ends
 //! the program at once. signal(7).
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level::pipe};
 use std::io;
 use std::os::fd::AsFd;
@@ -16,6 +16,8 @@ pub enum Caught {
     Interrupt,
     /// SIGTERM.
     Terminate,
+    /// SIGHUP: the terminal is gone.
+    HangUp,
 }
 
 impl Caught {
@@ -24,6 +26,7 @@ impl Caught {
         match self {
             Caught::Interrupt => 130,
             Caught::Terminate => 143,
+            Caught::HangUp => 129,
         }
     }
 
@@ -31,30 +34,33 @@ impl Caught {
     pub fn reason(self) -> &'static str {
         match self {
             Caught::Interrupt => "interrupted",
-            Caught::Terminate => "terminated",
+            Caught::Terminate | Caught::HangUp => "terminated",
         }
     }
 }
 
-/// Watches SIGINT and SIGTERM.
+/// Watches SIGINT, SIGTERM and SIGHUP.
 pub struct Signals {
     /// Readable once a signal came, so that waiting for a visit ends without a race.
     woken: UnixStream,
     interrupt: Arc<AtomicBool>,
     terminate: Arc<AtomicBool>,
+    hang_up: Arc<AtomicBool>,
 }
 
 impl Signals {
-    /// Takes over both signals for the rest of the program.
+    /// Takes over the three signals for the rest of the program.
     ///
     /// # Errors
     /// sigaction(2), socketpair(2).
     pub fn watch() -> io::Result<Signals> {
         let (woken, wake) = UnixStream::pair()?;
-        let signals = Signals { woken, interrupt: Arc::default(), terminate: Arc::default() };
+        let signals =
+            Signals { woken, interrupt: Arc::default(), terminate: Arc::default(), hang_up: Arc::default() };
         let each = [
             (SIGINT, &signals.interrupt, Caught::Interrupt),
             (SIGTERM, &signals.terminate, Caught::Terminate),
+            (SIGHUP, &signals.hang_up, Caught::HangUp),
         ];
         for (signal, came, caught) in each {
             // In this order: the second signal finds the flag that the first one set, and ends the program.
@@ -71,6 +77,8 @@ impl Signals {
             Some(Caught::Interrupt)
         } else if self.terminate.load(Ordering::Relaxed) {
             Some(Caught::Terminate)
+        } else if self.hang_up.load(Ordering::Relaxed) {
+            Some(Caught::HangUp)
         } else {
             None
         }

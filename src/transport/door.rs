@@ -31,6 +31,7 @@ pub const fn driver(measure: Measure) -> Driver {
         family: Family::Transport,
         measure,
         mechanism: "door",
+        note: "",
         summary: "a door: the argument is the message, the reply is empty (round trip: a byte), door_call(3C)",
         reach: Reach::Both,
         extra_axes: &[],

@@ -37,6 +37,8 @@ impl Exchange for DoorCallSeccomp {
     const NAME: &'static str = "door_call_seccomp";
     const SUMMARY: &'static str =
         "a door-style call, not a door: seccomp user notification, synchronous wake-up, seccomp_unotify(2)";
+    const NOTE: &'static str = "door_call_seccomp is a door-style call, not a door: a system call that waits while the server answers \
+         it, by seccomp user notification with the synchronous wake-up.";
     type End = CallEnd;
 
     fn present() -> Result<(), Unavailable> {

@@ -17,6 +17,8 @@ pub struct DoorCallSeqpacket;
 pub struct CallEnd(Socket);
 
 const NAME: &str = "door_call_seqpacket";
+const NOTE: &str = "door_call_seqpacket is a door-style call, not a door: one call a message over Unix sequenced packets, \
+     in a round trip the same as unix_seqpacket. Doors are a facility of Solaris and illumos.";
 const SUMMARY: &str =
     "a door-style call, not a door: one call a message over Unix sequenced packets, unix(7)";
 
@@ -26,6 +28,7 @@ const RETURNED: u8 = 0x0c;
 impl Transport for DoorCallSeqpacket {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str = SUMMARY;
+    const NOTE: &'static str = NOTE;
     const KEEPS_BOUNDARIES: bool = true;
     const SYNCHRONOUS: bool = true;
     type End = CallEnd;
@@ -40,6 +43,7 @@ impl Transport for DoorCallSeqpacket {
 }
 
 impl End for CallEnd {
+    const SYSTEM_CALLS: u64 = 2;
     /// The whole call: two system calls, one of which carries the text.
     #[inline]
     fn send(&mut self, text: &mut [u8]) -> io::Result<usize> {
@@ -75,6 +79,7 @@ impl End for CallEnd {
 impl Exchange for DoorCallSeqpacket {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str = SUMMARY;
+    const NOTE: &'static str = NOTE;
     type End = ByteEnd<Socket>;
 
     fn pair(cell: &Cell) -> io::Result<[ByteEnd<Socket>; 2]> {

@@ -49,6 +49,10 @@ pub trait End: Send {
     /// Bytes behind the text that the system call wants in the same buffer (padding of XDR).
     const TAILROOM: usize = 0;
 
+    /// System calls that move a message at this end each time that `send` or `receive` is called: two for a call that
+    /// waits for its reply; none for memory; none, too, where a library makes them and does not tell.
+    const SYSTEM_CALLS: u64 = 1;
+
     /// Sends by one system call and returns the bytes of text that were taken.
     ///
     /// # Errors
@@ -80,6 +84,8 @@ pub trait Transport: 'static {
     const NAME: &'static str;
     /// One line with the manual page.
     const SUMMARY: &'static str;
+    /// What a reader of a table with it must know, or nothing.
+    const NOTE: &'static str = "";
     /// Whether one `send` is one `receive`.
     const KEEPS_BOUNDARIES: bool;
     /// Axes that only some transports have, with their default.
@@ -89,6 +95,8 @@ pub trait Transport: 'static {
     /// One end.
     type End: End;
 
+    /// The note of a round trip, where it differs from that of bandwidth.
+    const ROUND_TRIP_NOTE: &'static str = Self::NOTE;
     /// Axes of a round trip, where they differ from those of bandwidth.
     const ROUND_TRIP_AXES: &'static [(Axis, &'static str)] = Self::EXTRA_AXES;
     /// Whether `send` returns only when the other end has taken the message (a call): such a channel holds one.
@@ -121,6 +129,7 @@ const fn bandwidth<T: Transport>() -> Driver {
         measure: Measure::Bandwidth,
         mechanism: T::NAME,
         summary: T::SUMMARY,
+        note: T::NOTE,
         reach: Reach::Both,
         extra_axes: T::EXTRA_AXES,
         private_ipc: T::PRIVATE_IPC,
@@ -138,6 +147,8 @@ pub trait Exchange: 'static {
     const NAME: &'static str;
     /// One line with the manual page.
     const SUMMARY: &'static str;
+    /// What a reader of a table with it must know, or nothing.
+    const NOTE: &'static str = "";
     /// Axes that only some have, with their default.
     const EXTRA_AXES: &'static [(Axis, &'static str)] = &[];
     /// Whether its objects live in an IPC namespace.
@@ -203,6 +214,7 @@ const fn round_trip<X: Exchange>() -> Driver {
         measure: Measure::RoundTrip,
         mechanism: X::NAME,
         summary: X::SUMMARY,
+        note: X::NOTE,
         reach: X::REACH,
         extra_axes: X::EXTRA_AXES,
         private_ipc: X::PRIVATE_IPC,

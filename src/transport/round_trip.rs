@@ -157,6 +157,7 @@ impl<E: End> Party for ByteEnd<E> {
 impl<T: Transport> Exchange for OneByte<T> {
     const NAME: &'static str = T::NAME;
     const SUMMARY: &'static str = T::SUMMARY;
+    const NOTE: &'static str = T::ROUND_TRIP_NOTE;
     const EXTRA_AXES: &'static [(Axis, &'static str)] = T::ROUND_TRIP_AXES;
     const PRIVATE_IPC: bool = T::PRIVATE_IPC;
     type End = ByteEnd<T::End>;

@@ -25,6 +25,8 @@ impl Transport for SysvQueue {
     const NAME: &'static str = "sysv_queue";
     const SUMMARY: &'static str =
         "a System V message queue, msgop(2); the type word is not counted as payload";
+    const NOTE: &'static str = "sysv_queue: only the text of a message is counted, not its type (8 bytes).";
+    const ROUND_TRIP_NOTE: &'static str = "";
     const KEEPS_BOUNDARIES: bool = true;
     const PRIVATE_IPC: bool = true;
     const EXTRA_AXES: &'static [(Axis, &'static str)] = &[(Axis::CapacityBytes, "0")];

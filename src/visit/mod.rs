@@ -122,6 +122,7 @@ mod tests {
             family: Family::Transport,
             measure: Measure::Bandwidth,
             mechanism,
+            note: "",
             summary: "a transport of the tests",
             reach: Reach::Both,
             extra_axes: &[],

@@ -85,7 +85,11 @@ fn carries(driver: &Driver, spawn: &str, message_bytes: u64) {
     let moved = figures.ops * message_bytes;
     for worker in figures.samples.iter().flat_map(|sample| &sample.workers) {
         assert_eq!(worker.tally.bytes, moved, "each side moved every byte");
-        assert!(worker.tally.calls > 0 && worker.cpu_ns > 0);
+        // None where the bytes move in memory or inside a library; else each message takes one at least.
+        assert!(
+            worker.tally.calls == 0 || worker.tally.calls >= figures.ops.min(worker.tally.bytes / (64 << 10))
+        );
+        assert!(worker.cpu_ns > 0);
     }
     is_complete(&figures, 2);
 }

@@ -94,6 +94,7 @@ const fn driver(mechanism: &'static str) -> Driver {
         family: Family::Lock,
         measure: Measure::Increment,
         mechanism,
+        note: "",
         summary: "misbehaves in one way",
         reach: Reach::Both,
         extra_axes: &[],

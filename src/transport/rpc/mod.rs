@@ -207,6 +207,7 @@ impl<W: Wire> RpcEnd<W> {
 }
 
 impl<W: Wire> End for RpcEnd<W> {
+    const SYSTEM_CALLS: u64 = 2;
     const HEADROOM: usize = HEAD_BYTES;
     const TAILROOM: usize = TAIL_BYTES;
 
