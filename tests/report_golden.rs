@@ -204,7 +204,7 @@ fn visits_that_climb_are_footnoted() {
     }
     let document = text(&run).unwrap();
     assert!(first_row(&document).contains("| 2400 ±8%¹,² |"), "400..460 ns: {document}");
-    assert!(document.contains("¹ visits in a row are too much alike: ± is the full range"), "{document}");
+    assert!(document.contains("¹ successive visits are correlated: ± is the full range"), "{document}");
 }
 
 #[test]
