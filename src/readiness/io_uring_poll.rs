@@ -48,6 +48,8 @@ impl Readiness for IoUringPoll {
     const NAME: &'static str = "io_uring_poll";
     const SUMMARY: &'static str = "multishot polls, told each time something comes, io_uring(7)";
     const REARM: Rearm = Rearm::WhileReady;
+    const TELLS_OF_THE_PAST: bool = true;
+    const REARMS_IN_CALL: bool = true;
 
     fn present() -> Result<(), Unavailable> {
         let refused = |error| {
