@@ -76,8 +76,8 @@ pub trait Readiness: Sized + 'static {
     const SUMMARY: &'static str;
     /// When [`Readiness::rearm`] is needed.
     const REARM: Rearm = Rearm::Never;
-    /// Whether it takes files that can always be read, such as /dev/zero: those that cannot be waited for.
-    const TAKES_DEVICES: bool = true;
+    /// Why it does not take files that can always be read, such as /dev/zero, where it does not.
+    const REFUSES_DEVICES: Option<&'static str> = None;
     /// Whether it may tell of a descriptor that was ready and was read empty before the call.
     const TELLS_OF_THE_PAST: bool = false;
     /// Whether what [`Readiness::rearm`] asks for is done by the next call, and so a part of it.

@@ -98,12 +98,8 @@ impl<R: Readiness> Wait<R> {
 pub fn limits<R: Readiness>(cell: &Cell) -> Vec<Limit> {
     let refused = |reason, remedy| vec![Limit { name: LimitName::Refused { reason, remedy }, needs: 1 }];
     let Ok(plan) = Plan::of(cell) else { return Vec::new() };
-    if plan.kind.is_always_ready() && !R::TAKES_DEVICES {
-        return refused(
-            "epoll_ctl(2): EPERM: /dev/zero and /dev/null can always be read and have nothing to wait for, so \
-             epoll does not take them",
-            "choose file = eventfd or pipe",
-        );
+    if let Some(reason) = R::REFUSES_DEVICES.filter(|_| plan.kind.is_always_ready()) {
+        return refused(reason, "choose file = eventfd or pipe");
     }
     if plan.kind.is_always_ready() && plan.ready != Ready::All {
         return refused("/dev/zero and /dev/null can always be read", "choose ready = all, or another file");

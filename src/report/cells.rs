@@ -326,3 +326,95 @@ const MICROSECOND_SCALE: f64 = 1e-3;
 
 /// Seconds per [`SHOWN_INCREMENTS`] for a nanosecond an increment.
 const INCREMENT_SCALE: f64 = SHOWN_INCREMENTS as f64 / 1e9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Header, Lead, PlannedCell, Sample, WorkerSample};
+
+    /// A wait cell of a mechanism that took so long, with a loop that took so long alone.
+    fn visit(cell_index: usize, cell: &Cell, raw_ns: f64, twin_ns: f64) -> Visit {
+        let measured = Measured {
+            ops: 100,
+            calibrated: false,
+            lead: Lead::Floor,
+            floor_ns: raw_ns,
+            typ_ns: raw_ns,
+            cpu_ns: raw_ns,
+            oversubscribed: false,
+            flags: Vec::new(),
+            overhead: Some(Overhead { twin_ns, twin_cpu_ns: twin_ns, net_ns: raw_ns - twin_ns }),
+            effective: Default::default(),
+            proofs: Vec::new(),
+            samples: vec![Sample {
+                elapsed_ns: 100 * raw_ns as u64,
+                lost_updates: None,
+                workers: vec![WorkerSample { cpu_ns: 100 * raw_ns as u64, ..WorkerSample::default() }],
+            }],
+        };
+        Visit {
+            cell_index,
+            cell: cell.clone(),
+            round: 1,
+            position: 1,
+            begin_ns: 0,
+            duration_ns: 1,
+            thrifty: false,
+            outcome: Outcome::Measured(Box::new(measured)),
+        }
+    }
+
+    fn run(figures: &[(&str, u64, f64, f64)]) -> Run {
+        let cell = |(mechanism, descriptors, ..): &(&str, u64, f64, f64)| {
+            Cell::new(Measure::Wait, mechanism).with(Axis::Descriptors, Value::Count(*descriptors))
+        };
+        let cells: Vec<Cell> = figures.iter().map(cell).collect();
+        let visits = figures.iter().zip(&cells).enumerate();
+        let visits = visits.map(|(index, (figure, cell))| visit(index, cell, figure.2, figure.3)).collect();
+        let planned = |cell| PlannedCell { cell, unavailable: None };
+        let header = Header {
+            version: String::new(),
+            matrices: Vec::new(),
+            matrix_crc32: String::new(),
+            command: Vec::new(),
+            effort: "default".into(),
+            seed: 1,
+            budget_s: 1.0,
+            precision: 0.03,
+            started: String::new(),
+            tables: Vec::new(),
+            cells: cells.into_iter().map(planned).collect(),
+        };
+        Run { header, visits, end: None, torn_line: false }
+    }
+
+    fn shown(run: &Run, metric: Metric) -> Vec<Option<f64>> {
+        slots(run, metric).iter().map(|slot| slot.figure().map(|figure| figure.shown.value)).collect()
+    }
+
+    #[test]
+    fn the_loop_is_taken_off_where_it_counts_and_never_from_what_is_raw() {
+        let run = run(&[("a", 1, 1000.0, 400.0), ("b", 1, 1000.0, 9.0)]);
+        assert_eq!(shown(&run, Metric::NsPerOp), [Some(600.0), Some(1000.0)]);
+        assert_eq!(shown(&run, Metric::Figure), [Some(0.6), Some(1.0)]);
+        assert_eq!(shown(&run, Metric::RawNsPerOp), [Some(1000.0), Some(1000.0)]);
+        assert_eq!(shown(&run, Metric::OverheadNsPerOp), [Some(400.0), Some(9.0)]);
+        assert_eq!(shown(&run, Metric::CpuNsPerOp), [Some(600.0), Some(1000.0)]);
+        let net: Vec<bool> =
+            slots(&run, Metric::Figure).iter().filter_map(Slot::figure).map(|figure| figure.net).collect();
+        assert_eq!(net, [true, false]);
+    }
+
+    #[test]
+    fn a_loop_that_takes_as_long_as_all_leaves_nothing_to_show() {
+        let slot = slots(&run(&[("a", 1, 400.0, 400.0)]), Metric::Figure).remove(0);
+        assert_eq!(slot, Slot::BelowResolution { raw_ns: 400.0, twin_ns: 400.0 });
+        assert!(below_resolution(400.0, 401.0).contains("400 ns an operation"));
+    }
+
+    #[test]
+    fn ratios_are_with_the_reference_at_the_same_place() {
+        let run = run(&[("select", 1, 300.0, 0.0), ("poll", 1, 100.0, 0.0), ("poll", 2, 100.0, 0.0)]);
+        assert_eq!(shown(&run, Metric::CallsPerSelectCall), [Some(1.0), Some(3.0), None]);
+    }
+}
