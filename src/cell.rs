@@ -27,6 +27,18 @@ pub enum Axis {
     Nodelay,
     /// Capacity asked of the channel, in bytes; 0 keeps what the system gives.
     CapacityBytes,
+    /// The highest number of a watched descriptor; 0 leaves the numbers to the system.
+    HighestDescriptor,
+    /// Descriptors that are watched.
+    Descriptors,
+    /// Which of the watched descriptors are ready.
+    Ready,
+    /// What the watched descriptors are.
+    File,
+    /// Which call of a visit is measured.
+    Call,
+    /// Whether a classic program is repeated as it was printed or as it was meant.
+    Variant,
 }
 
 /// The values an axis takes.
@@ -64,12 +76,16 @@ pub const MEMORY_COPY: &str = "memory_copy";
 /// The largest number of workers that a cell may ask for.
 pub const MOST_WORKERS: u64 = 64;
 
+/// The highest descriptor, and the most of them, that a cell may ask for: the largest `fs.nr_open` that Linux
+/// comes with.
+pub const MOST_DESCRIPTORS: u64 = 1 << 20;
+
 /// Every axis, in printing order. Lists, validation and help walk this table.
 pub const AXES: &[AxisSpec] = &[
     AxisSpec {
         axis: Axis::Measure,
         name: "measure",
-        kind: Kind::Words(&["bandwidth", "round_trip", "increment"]),
+        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "wait"]),
         help: "what is asked of the mechanism",
     },
     AxisSpec {
@@ -114,6 +130,42 @@ pub const AXES: &[AxisSpec] = &[
         kind: Kind::Bytes(0, 1 << 30),
         help: "capacity asked of the channel, in bytes; 0 keeps what the system gives",
     },
+    AxisSpec {
+        axis: Axis::HighestDescriptor,
+        name: "highest_descriptor",
+        kind: Kind::Count(0, MOST_DESCRIPTORS),
+        help: "highest number of a watched descriptor; 0 leaves the numbers to the system",
+    },
+    AxisSpec {
+        axis: Axis::Descriptors,
+        name: "descriptors",
+        kind: Kind::Count(1, MOST_DESCRIPTORS),
+        help: "descriptors that are watched",
+    },
+    AxisSpec {
+        axis: Axis::Ready,
+        name: "ready",
+        kind: Kind::Words(&["all", "random", "first", "last"]),
+        help: "all watched descriptors are ready all the time, or one at a time: drawn, first or last watched",
+    },
+    AxisSpec {
+        axis: Axis::File,
+        name: "file",
+        kind: Kind::Words(&["eventfd", "pipe", "dev_zero", "dev_null"]),
+        help: "what the watched descriptors are",
+    },
+    AxisSpec {
+        axis: Axis::Call,
+        name: "call",
+        kind: Kind::Words(&["many", "first", "second"]),
+        help: "many calls in batches, or the first or second of a fresh process alone",
+    },
+    AxisSpec {
+        axis: Axis::Variant,
+        name: "variant",
+        kind: Kind::Words(&["as_meant", "as_printed"]),
+        help: "the program of Linux Application Development as it was meant or as it was printed",
+    },
 ];
 
 impl Axis {
@@ -149,11 +201,14 @@ pub enum Measure {
     RoundTrip,
     /// Lock, add one to a shared counter, unlock; the op is one increment of one worker.
     Increment,
+    /// Ask which descriptors can be read; the op is one call.
+    Wait,
 }
 
 impl Measure {
     /// Every measure.
-    pub const ALL: &'static [Measure] = &[Measure::Bandwidth, Measure::RoundTrip, Measure::Increment];
+    pub const ALL: &'static [Measure] =
+        &[Measure::Bandwidth, Measure::RoundTrip, Measure::Increment, Measure::Wait];
 
     /// The name used in files, filters and records.
     pub fn name(self) -> &'static str {
@@ -161,12 +216,21 @@ impl Measure {
             Measure::Bandwidth => "bandwidth",
             Measure::RoundTrip => "round_trip",
             Measure::Increment => "increment",
+            Measure::Wait => "wait",
         }
     }
 
     /// The measure of that name, if there is one.
     pub fn named(name: &str) -> Option<Measure> {
         Measure::ALL.iter().copied().find(|measure| measure.name() == name)
+    }
+
+    /// The mechanism with which the others are compared in a table of ratios, where there is one.
+    pub fn reference(self) -> Option<&'static str> {
+        match self {
+            Measure::Wait => Some("select"),
+            Measure::Bandwidth | Measure::RoundTrip | Measure::Increment => None,
+        }
     }
 
     /// The axes that every cell of this measure has, with the values that a matrix gets when it
@@ -185,6 +249,15 @@ impl Measure {
                 (Axis::Workers, &[]),
                 (Axis::Spawn, &["processes"]),
                 (Axis::Placement, &["same_cpu", "cross_cpu"]),
+            ],
+            Measure::Wait => &[
+                (Axis::HighestDescriptor, &["0"]),
+                (Axis::Descriptors, &["1"]),
+                (Axis::Ready, &["all"]),
+                (Axis::File, &["eventfd"]),
+                (Axis::Call, &["many"]),
+                (Axis::Variant, &["as_meant"]),
+                (Axis::Placement, &["same_cpu"]),
             ],
         }
     }

@@ -4,7 +4,7 @@
 
 use super::Options;
 use super::beside;
-use super::cells::{Failure, Figure, SHOWN_INCREMENTS, Slot, slots};
+use super::cells::{Failure, Figure, NET, SHOWN_INCREMENTS, Slot, below_resolution, slots};
 use super::digits::{counted, superscript, thousands, uncertainty, value};
 use super::escape::command;
 use super::load::Run;
@@ -199,13 +199,13 @@ fn sheet(projection: &Projection, options: Options) -> Sheet {
     let table = projection.table;
     let mut footnotes = Footnotes::default();
     let mut panels: Vec<Panel> =
-        projection.grids.iter().map(|grid| panel(projection, grid, options.metric, &mut footnotes)).collect();
-    if options.published && options.metric == Metric::Figure {
+        projection.grids.iter().map(|grid| panel(projection, grid, &mut footnotes)).collect();
+    if options.published {
         panels.extend(beside::panels(projection, &mut footnotes));
     }
     Sheet {
-        heading: format!("{} {} ({})", table.id, table.title, options.metric.unit(table.measure)),
-        captions: captions(projection, options.metric),
+        heading: format!("{} {} ({})", table.id, table.title, projection.metric.unit(table.measure)),
+        captions: captions(projection),
         panels,
         notes: table.notes.clone(),
         footnotes: footnotes.texts,
@@ -213,7 +213,8 @@ fn sheet(projection: &Projection, options: Options) -> Sheet {
 }
 
 /// What holds for the whole table: the unit, axes of one value, a scale.
-fn captions(projection: &Projection, metric: Metric) -> Vec<String> {
+fn captions(projection: &Projection) -> Vec<String> {
+    let metric = projection.metric;
     let mut captions = Vec::new();
     match (metric, projection.table.measure) {
         (Metric::Figure, Measure::Bandwidth) => captions.push("MB/s = 10^6 bytes a second.".to_string()),
@@ -222,6 +223,7 @@ fn captions(projection: &Projection, metric: Metric) -> Vec<String> {
                 .push("Request out and answer back, never halved; the book calls it latency.".to_string());
         }
         (Metric::Figure, Measure::Increment) => captions.extend(scaled(projection)),
+        (Metric::Figure, Measure::Wait) => {}
         _ => captions.push(format!("{}: {}.", metric.spec().name, metric.spec().help)),
     }
     let constant = |(axis, value, everywhere): &(Axis, Value, bool)| {
@@ -253,9 +255,9 @@ fn scaled(projection: &Projection) -> Option<String> {
     Some(format!("Scaled: measured on {batches} ({least} to {most} increments a worker), shown for {shown}."))
 }
 
-fn panel(projection: &Projection, grid: &Grid, metric: Metric, footnotes: &mut Footnotes) -> Panel {
+fn panel(projection: &Projection, grid: &Grid, footnotes: &mut Footnotes) -> Panel {
     let table = projection.table;
-    let better = metric.more_is_better(table.measure).filter(|_| table.column == Axis::Mechanism);
+    let better = projection.metric.more_is_better(table.measure).filter(|_| table.column == Axis::Mechanism);
     let mut rows = Vec::new();
     for (heading, slots) in grid.rows.iter().zip(&grid.slots) {
         let best = better.and_then(|more| winner(slots, more));
@@ -299,6 +301,9 @@ fn place(slot: &Slot, footnotes: &mut Footnotes) -> Place {
         Slot::Works => ("works".into(), Vec::new()),
         Slot::Unavailable(why) => ("n/a".into(), vec![with_remedy(&why.reason, &why.remedy)]),
         Slot::Failed(failure) => ("failed".into(), vec![failed(failure)]),
+        Slot::BelowResolution { raw_ns, twin_ns } => {
+            ("below resolution".into(), vec![below_resolution(*raw_ns, *twin_ns)])
+        }
         Slot::NotVisited => {
             ("not visited".into(), vec!["the run ended before this cell was visited".to_string()])
         }
@@ -325,6 +330,9 @@ fn remarks(figure: &Figure) -> Vec<String> {
     }
     if figure.shown.full_range {
         remarks.push("successive visits are correlated: ± is the full range of the visits".into());
+    }
+    if figure.net {
+        remarks.push(NET.into());
     }
     if figure.oversubscribed {
         remarks.push("more workers than CPUs".into());
@@ -399,6 +407,7 @@ mod tests {
             oversubscribed: false,
             lost_share: None,
             exact: false,
+            net: false,
             flags: Default::default(),
             refused: None,
         }))

@@ -37,6 +37,16 @@ pub enum Metric {
     LostShare,
     /// Bandwidth over that of one copy of the same bytes in memory by one worker, in percent.
     PercentOfMemoryCopy,
+    /// Elapsed nanoseconds an operation, the loop around it included.
+    RawNsPerOp,
+    /// Nanoseconds an operation that the loop took without it.
+    OverheadNsPerOp,
+    /// Nanoseconds of a call for each descriptor that is watched.
+    NsPerDescriptor,
+    /// Seconds of CPU time for 100,000 calls.
+    CpuSPer100000,
+    /// Calls made in the time that the reference mechanism takes for one, at the same place.
+    CallsPerSelectCall,
 }
 
 /// One row of the metric table.
@@ -58,6 +68,7 @@ pub struct MetricSpec {
 const EVERY: &[Measure] = Measure::ALL;
 const BANDWIDTH: &[Measure] = &[Measure::Bandwidth];
 const INCREMENT: &[Measure] = &[Measure::Increment];
+const WAIT: &[Measure] = &[Measure::Wait];
 
 /// Every metric.
 pub const METRICS: &[MetricSpec] = &[
@@ -150,6 +161,46 @@ pub const METRICS: &[MetricSpec] = &[
         Some(true),
         "bandwidth over that of one copy in memory at the same size, from the same run",
     ),
+    spec(
+        Metric::RawNsPerOp,
+        "raw_ns_per_op",
+        "ns an operation, loop included",
+        WAIT,
+        Some(false),
+        "elapsed time an operation with the overhead of the loop left in",
+    ),
+    spec(
+        Metric::OverheadNsPerOp,
+        "overhead_ns_per_op",
+        "ns an operation, loop alone",
+        WAIT,
+        Some(false),
+        "time of the loop without the call; taken off other times where it is over 1 %",
+    ),
+    spec(
+        Metric::NsPerDescriptor,
+        "ns_per_descriptor",
+        "ns a descriptor",
+        WAIT,
+        Some(false),
+        "time of a call over the descriptors that are watched",
+    ),
+    spec(
+        Metric::CpuSPer100000,
+        "cpu_s_per_100000",
+        "CPU seconds per 100,000 calls",
+        WAIT,
+        Some(false),
+        "CPU time of 100,000 calls",
+    ),
+    spec(
+        Metric::CallsPerSelectCall,
+        "calls_per_select_call",
+        "calls in the time of one call of the reference",
+        WAIT,
+        Some(true),
+        "calls a second over those of the mechanism that the others are compared with, at the same place",
+    ),
 ];
 
 const fn spec(
@@ -172,6 +223,11 @@ impl Metric {
     /// The metric of that name.
     pub fn named(name: &str) -> Option<Metric> {
         METRICS.iter().find(|spec| spec.name == name).map(|spec| spec.metric)
+    }
+
+    /// Whether the overhead of the loop belongs into it.
+    pub fn is_raw(self) -> bool {
+        matches!(self, Metric::RawNsPerOp | Metric::OverheadNsPerOp)
     }
 
     /// The unit in the heading of a table of that measure.
@@ -229,6 +285,10 @@ impl Metric {
                 over_samples(&|sample| 100.0 * share(&rates(sample), f64::max))
             }
             Metric::LostShare => measured.lost_share().map(|share| 100.0 * share),
+            Metric::RawNsPerOp | Metric::CallsPerSelectCall => Some(lead_ns),
+            Metric::OverheadNsPerOp => measured.overhead.map(|overhead| overhead.twin_ns),
+            Metric::NsPerDescriptor => Some(lead_ns / cell.count(Axis::Descriptors) as f64),
+            Metric::CpuSPer100000 => over_samples(&|sample| cpu_ns(sample) / all_ops * 1e5 / 1e9),
             // It needs another cell beside this one: the caller divides.
             Metric::PercentOfMemoryCopy => Some(measure_value(cell, lead_ns)),
             Metric::Fairness | Metric::LeastShare | Metric::MostShare => None,
@@ -278,6 +338,7 @@ fn share(rates: &[f64], pick: fn(f64, f64) -> f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::METRIC_NAMES;
     use crate::record::{Lead, WorkerSample};
     use crate::workload::Tally;
 
@@ -289,6 +350,7 @@ mod tests {
             voluntary_switches: 3,
             involuntary_switches: 1,
             cpu: 0,
+            twin: None,
             tally: Tally { bytes: 2_097_152, calls: 100 },
         };
         Sample {
@@ -308,6 +370,7 @@ mod tests {
             cpu_ns: 0.0,
             oversubscribed: false,
             flags: Vec::new(),
+            overhead: None,
             effective: Default::default(),
             proofs: Vec::new(),
             samples: vec![sample(durations_ns)],
@@ -321,6 +384,8 @@ mod tests {
 
     #[test]
     fn every_metric_has_a_name_of_its_own() {
+        let names: Vec<&str> = METRICS.iter().map(|spec| spec.name).collect();
+        assert_eq!(names, METRIC_NAMES);
         for spec in METRICS {
             assert_eq!(Metric::named(spec.name), Some(spec.metric));
             assert_eq!(spec.metric.spec().name, spec.name);

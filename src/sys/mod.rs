@@ -1,25 +1,28 @@
 //! Small, documented wrappers of what the libraries leave to us. Here stands the `unsafe` of the
 //! program; each file allows it for itself and gives the reason at each block.
 
+pub mod descriptor;
 #[cfg(any(target_os = "illumos", target_os = "solaris", ipcmatrix_check_doors))]
 pub mod door;
 pub mod futex;
 pub mod leftovers;
 pub mod memory;
 pub mod passing;
+pub mod poll;
 pub mod process;
 pub mod pthread;
+pub mod ring;
 pub mod seccomp;
 mod atomics {
     //! What `sleeper.rs` is built on; its model test puts the model's own in their place.
     pub use std::sync::atomic::{AtomicU32, Ordering, fence};
 }
 pub mod named_memory;
-pub mod ring;
 pub mod semaphore;
 mod sleeper;
 pub mod sysv;
 pub mod tirpc;
+pub mod uring;
 
 use std::io;
 

@@ -47,6 +47,8 @@ pub fn trials() -> Vec<Trial> {
                 Measure::RoundTrip => {
                     trials.push(trial(name("answers"), needs, move || answers(driver, spawn)));
                 }
+                // Of one worker, in a process: see readiness.rs.
+                Measure::Wait => {}
                 Measure::Increment => {
                     for workers in WORKERS {
                         let run = move || excludes(driver, spawn, workers);
@@ -163,7 +165,7 @@ fn excludes(driver: &Driver, spawn: &str, workers: u64) {
 }
 
 /// Figures, samples and every worker's part are there and fit together.
-fn is_complete(figures: &Measured, workers: usize) {
+pub fn is_complete(figures: &Measured, workers: usize) {
     assert!(figures.ops > 0 && !figures.samples.is_empty());
     for number in [figures.floor_ns, figures.typ_ns, figures.cpu_ns] {
         assert!(number.is_finite() && number > 0.0, "{number}");

@@ -13,6 +13,7 @@ mod kills;
 mod machine;
 mod matrices;
 mod program;
+mod readiness;
 mod refusals;
 mod user;
 
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         matrices::trials(),
         user::trials(),
         calls::trials(),
+        readiness::trials(),
     ];
     libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()
 }
