@@ -5,9 +5,6 @@ use crate::measure::stats::Estimate;
 /// The most significant digits that are printed, however narrow the interval.
 pub const MOST_DIGITS: i32 = 6;
 
-/// The narrowest interval that is shown, as a fraction of the value.
-const LEAST_SHOWN: f64 = 0.001;
-
 /// The significant digits of a number that has no interval.
 pub const UNSURE_DIGITS: i32 = 2;
 
@@ -23,8 +20,7 @@ pub fn value(estimate: &Estimate) -> String {
     };
     let last = match estimate.half_width() {
         None => top + 1 - UNSURE_DIGITS,
-        // ± is never shown under 0.1 %, so no digit is that only a narrower interval would support.
-        Some(half_width) => decade(half_width.max(value.abs() * LEAST_SHOWN)).unwrap_or(i32::MIN),
+        Some(half_width) => decade(half_width).unwrap_or(i32::MIN),
     };
     plain(value, last.clamp(top + 1 - MOST_DIGITS, top))
 }
