@@ -14,6 +14,7 @@ mod machine;
 mod matrices;
 mod program;
 mod readiness;
+mod readme;
 mod refusals;
 mod user;
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         conformance::trials(),
         hostile::trials(),
         kills::trials(),
+        readme::trials(),
         refusals::trials(),
         input::trials(),
         matrices::trials(),
