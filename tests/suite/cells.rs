@@ -10,13 +10,14 @@ use ipcmatrix::record::{Effort, Measured, Outcome, Request, Sampling, Unavailabl
 const DEADLINE_MS: u64 = 30_000;
 
 /// What any Linux machine can measure: no library and no newer kernel is asked for.
-pub const EVERYWHERE: &str = "-mechanism:(tirpc_tcp OR tirpc_udp OR door_call_seccomp)";
+pub const EVERYWHERE: &str = "-mechanism:(tirpc_tcp OR tirpc_udp OR door_call_seccomp OR io_uring_poll)";
 
-/// The drivers that [`EVERYWHERE`] keeps: so many cells the smoke matrix has then.
-pub fn drivers_everywhere() -> usize {
+/// The drivers that all the filters keep: so many cells the smoke matrix has then.
+pub fn drivers(filters: &[&str]) -> usize {
     let catalog = Catalog::shipped();
-    let filter = Filter::parse(EVERYWHERE, &catalog).unwrap();
-    catalog.drivers().filter(|driver| filter.matches(&Cell::new(driver.measure, driver.mechanism))).count()
+    let filters: Vec<Filter> = filters.iter().map(|text| Filter::parse(text, &catalog).unwrap()).collect();
+    let kept = |cell: &Cell| filters.iter().all(|filter| filter.matches(cell));
+    catalog.drivers().filter(|driver| kept(&Cell::new(driver.measure, driver.mechanism))).count()
 }
 
 /// A bandwidth cell.

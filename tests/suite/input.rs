@@ -1,6 +1,6 @@
 //! What surrounds a run: folders, full disks, closed pipes, limits, affinity, journals of yesterday.
 
-use crate::cells::{EVERYWHERE, drivers_everywhere};
+use crate::cells::{EVERYWHERE, drivers};
 use crate::machine::{self, Need, eventually};
 use crate::program::{Ended, Program};
 use crate::trial;
@@ -15,6 +15,9 @@ use std::path::Path;
 pub fn trials() -> Vec<Trial> {
     let mount: &[Need] = &[Need::Tool("unshare"), Need::Mount];
     vec![
+        trial("input::nobody_reads_the_messages", &[], nobody_reads_the_messages),
+        trial("input::messages_into_a_full_device", &[Need::FullDevice], messages_into_a_full_device),
+        trial("input::anonymous_names_no_folder", &[], anonymous_names_no_folder),
         trial("input::output_under_a_file", &[], || {
             cannot_write("a_file/out", &["cannot make the folder a_file/out: Not a directory", "-o"])
         }),
@@ -164,6 +167,9 @@ fn journal_is_replaced() {
     assert_eq!(fs::read_to_string(&journal).unwrap(), "mine\n");
 }
 
+/// What has one worker crosses nothing anyway.
+const TWO_WORKERS: &str = "-(mechanism:memory_copy OR measure:wait)";
+
 /// In a thread of its own, as the affinity is the thread's and is inherited by what it starts.
 fn one_cpu() {
     let cpu = machine::cpus()[0];
@@ -174,13 +180,12 @@ fn one_cpu() {
         set.set(cpu).unwrap();
         sched_setaffinity(Pid::from_raw(0), &set).unwrap();
         let axes = ["run", "smoke", "--test", "-a", "placement=same_cpu,cross_cpu", "-o", "out"];
-        // It has one worker, which could not cross anyway.
-        let axes = axes.into_iter().chain(["-f", EVERYWHERE, "-f", "-mechanism:memory_copy"]);
+        let axes = axes.into_iter().chain(["-f", EVERYWHERE, "-f", TWO_WORKERS]);
         Program::ipcmatrix(axes).folder(&path).run()
     };
     let ended = std::thread::spawn(pinned).join().unwrap().exits(0);
     let reason = format!("cross_cpu needs two CPUs, the process may run on CPU {cpu} only (affinity)");
-    let half = drivers_everywhere() - 1;
+    let half = drivers(&[EVERYWHERE, TWO_WORKERS]);
     ended.prints(&[&format!("{half} measured, {half} unavailable, 0 failed"), &reason, "taskset"]);
     for visit in read_run(&folder.path().join("out")).unwrap().visits {
         let crosses = visit.cell.word(ipcmatrix::cell::Axis::Placement) == "cross_cpu";
@@ -199,7 +204,7 @@ fn sixteen_descriptors() {
         Program::shell(&format!("ulimit -n 16; exec \"$1\" run smoke --test -f '{EVERYWHERE}'"), [""; 0])
             .run()
             .exits(0);
-    ended.prints(&[&format!("{} measured, 0 unavailable, 0 failed", drivers_everywhere())]);
+    ended.prints(&[&format!("{} measured, 0 unavailable, 0 failed", drivers(&[EVERYWHERE]))]);
 }
 
 /// At each limit: every cell is measured, or fails with the reason, or the program says why it cannot begin.
@@ -366,4 +371,40 @@ fn same_seed_same_order() {
     assert_eq!(first.len(), ipcmatrix::catalog::Catalog::shipped().drivers().count());
     assert_eq!(first, order("7", "b"));
     assert_ne!(first, order("8", "c"), "one of very many orders");
+}
+
+/// Both streams go into a pipe whose reader leaves: no panic, and the exit code is that of the run.
+fn nobody_reads_the_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("{{ \"$1\" {} -o out; echo $? > code; }} 2>&1 | head -1", quoted(&SMALL));
+    Program::shell(&script, [""; 0]).folder(folder.path()).run().exits(0);
+    assert_eq!(fs::read_to_string(folder.path().join("code")).unwrap(), "0\n");
+}
+
+fn messages_into_a_full_device() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("exec \"$1\" {} -o out 2> /dev/full", quoted(&SMALL));
+    Program::shell(&script, [""; 0]).folder(folder.path()).run().exits(0).prints(&["1 measured"]);
+    assert!(folder.path().join("out/README.md").exists());
+}
+
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ")
+}
+
+/// Neither the journal, the report nor the environment tells where the matrix or the output stood.
+fn anonymous_names_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("a-telling-name");
+    fs::create_dir(&home).unwrap();
+    let smoke = ipcmatrix::matrix::shipped("smoke").unwrap();
+    fs::write(home.join("mine.toml"), smoke).unwrap();
+    let (matrix, output) = (home.join("mine.toml"), home.join("out"));
+    let words = ["run", matrix.to_str().unwrap(), "--anonymous", "--test", "-f", "mechanism:pipe", "-o"];
+    Program::ipcmatrix(words).args([output.to_str().unwrap()]).folder(folder.path()).run().exits(0);
+    for file in [JOURNAL, "README.md", "environment.json"] {
+        let text = fs::read_to_string(output.join(file)).unwrap();
+        assert!(!text.contains("a-telling-name"), "{file}");
+        assert!(file == "environment.json" || text.contains("mine.toml"), "{file} names the matrix itself");
+    }
 }
