@@ -98,7 +98,7 @@ fn reading(effort: &str) -> Vec<String> {
     if effort == EXACT_EFFORT {
         return vec![
             "Exact: the counts and the statistic of the book. Each figure is the mean of 5 loops of 10 MiB, of 3 runs of \
-             10,000 round trips, or of 3 runs of 1,000,000 increments a worker, in one visit; there is no interval."
+             10,000 round trips, of 1,000,000 increments a worker, or of 100,000 calls, in one visit; there is no interval."
                 .into(),
         ];
     }

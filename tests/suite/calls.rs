@@ -39,6 +39,17 @@ const MESSAGES: &[(&str, Calls)] = &[
     ("unix_seqpacket", &[(&["sendto"], 1), (&["recvfrom"], 1)]),
 ];
 
+/// Calls on a descriptor that stays ready; what arms it again does so in the twin of the batch too.
+const WAITS: &[(&str, Calls)] = &[
+    ("select", &[(&["select", "pselect6"], 1)]),
+    ("pselect", &[(&["pselect6"], 1)]),
+    ("poll", &[(&["poll", "ppoll"], 1)]),
+    ("ppoll", &[(&["ppoll"], 1)]),
+    ("epoll", &[(&["epoll_wait", "epoll_pwait"], 1)]),
+    ("epoll_edge", &[(&["epoll_wait", "epoll_pwait"], 1), (&["epoll_ctl"], 2)]),
+    ("epoll_oneshot", &[(&["epoll_wait", "epoll_pwait"], 1), (&["epoll_ctl"], 2)]),
+];
+
 pub fn trials() -> Vec<Trial> {
     let one_worker = INCREMENTS.iter().map(|(mechanism, calls)| {
         (*mechanism, cells::increment(mechanism, 1, "threads", "same_cpu"), *calls)
@@ -46,7 +57,8 @@ pub fn trials() -> Vec<Trial> {
     let messages = MESSAGES.iter().map(|(mechanism, calls)| {
         (*mechanism, cells::bandwidth(mechanism, 4096, "processes", "same_cpu"), *calls)
     });
-    let all = one_worker.chain(messages);
+    let waits = WAITS.iter().map(|(mechanism, calls)| (*mechanism, cells::wait(mechanism, 1, "all"), *calls));
+    let all = one_worker.chain(messages).chain(waits);
     all.map(|(mechanism, cell, calls)| {
         trial(format!("calls::{mechanism}"), &[Need::Trace], move || slope_is(&cell, calls))
     })
