@@ -49,13 +49,30 @@ fn highest(set: &[Word]) -> RawFd {
     last.map_or(-1, |(index, word)| (index * WORD_DESCRIPTORS) as RawFd + word.ilog2() as RawFd)
 }
 
+/// As many as an `fd_set` has: a copy of a fixed length costs less than one of any length.
+const LEAST_WORDS: usize = 1024 / WORD_DESCRIPTORS;
+
 impl<C: BitmapCall> Bitmap<C> {
+    /// Writes what is watched where the call will write what it found.
+    #[inline(always)]
+    fn prepare(&mut self) {
+        let (found, more_found) = self.found.as_mut_slice().split_at_mut(LEAST_WORDS);
+        let (watched, more_watched) = self.watched.split_at(LEAST_WORDS);
+        if let (Some(found), Some(watched)) =
+            (found.first_chunk_mut::<LEAST_WORDS>(), watched.first_chunk::<LEAST_WORDS>())
+        {
+            *found = *watched;
+        }
+        if !more_watched.is_empty() {
+            more_found.copy_from_slice(more_watched);
+        }
+    }
+
     /// The bitmap is as long as its highest descriptor needs.
     fn changed(&mut self) {
         self.highest = highest(&self.watched);
-        self.watched.truncate((self.highest + 1) as usize / WORD_DESCRIPTORS + 1);
-        self.found.clear();
-        self.found.resize(self.watched.len(), 0);
+        self.watched.truncate((self.highest.max(0) as usize / WORD_DESCRIPTORS + 1).max(LEAST_WORDS));
+        self.found.truncate(self.watched.len());
     }
 }
 
@@ -65,7 +82,8 @@ impl<C: BitmapCall> Readiness for Bitmap<C> {
     const PRINTED: Option<Printed> = C::PRINTED;
 
     fn open(_most_descriptors: usize) -> io::Result<Bitmap<C>> {
-        Ok(Bitmap { watched: vec![0], found: vec![0], highest: -1, call: PhantomData })
+        let none = vec![0; LEAST_WORDS];
+        Ok(Bitmap { watched: none.clone(), found: none, highest: -1, call: PhantomData })
     }
 
     fn watch(&mut self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
@@ -91,9 +109,10 @@ impl<C: BitmapCall> Readiness for Bitmap<C> {
         Ok(())
     }
 
-    #[inline]
+    // Always, so that a loop with a constant patience computes no time in each turn.
+    #[inline(always)]
     fn wait(&mut self, patience: Patience) -> io::Result<usize> {
-        self.found.copy_from_slice(&self.watched);
+        self.prepare();
         // Without any descriptor the call still gets a bitmap that holds the first.
         C::call(self.highest.max(0), &mut self.found, patience.milliseconds())
     }

@@ -71,7 +71,8 @@ impl<C: ListCall> Readiness for List<C> {
         Ok(())
     }
 
-    #[inline]
+    // Always, so that a loop with a constant patience computes no time in each turn.
+    #[inline(always)]
     fn wait(&mut self, patience: Patience) -> io::Result<usize> {
         C::call(&mut self.entries, patience.milliseconds())
     }

@@ -16,7 +16,7 @@ impl ListCall for PollCall {
     const SUMMARY: &'static str = "a list of descriptors, poll(2)";
     const PRINTED: Option<Printed> = Some(Printed::NoDescriptor);
 
-    #[inline]
+    #[inline(always)]
     fn call(list: &mut [Polled], milliseconds: i32) -> io::Result<usize> {
         poll::poll(list, milliseconds)
     }

@@ -14,7 +14,7 @@ impl ListCall for PpollCall {
     const NAME: &'static str = "ppoll";
     const SUMMARY: &'static str = "poll with a time in nanoseconds and a signal mask (none here), ppoll(2)";
 
-    #[inline]
+    #[inline(always)]
     fn call(list: &mut [Polled], milliseconds: i32) -> io::Result<usize> {
         poll::ppoll(list, milliseconds)
     }

@@ -16,7 +16,7 @@ impl BitmapCall for PselectCall {
     const SUMMARY: &'static str =
         "select with a time in nanoseconds and a signal mask (none here), pselect(2)";
 
-    #[inline]
+    #[inline(always)]
     fn call(highest: RawFd, set: &mut [Word], milliseconds: i32) -> io::Result<usize> {
         poll::pselect(highest, set, milliseconds)
     }

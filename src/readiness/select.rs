@@ -18,7 +18,7 @@ impl BitmapCall for SelectCall {
         "a bitmap of descriptors, ours so that it may go beyond 1023 as Linux allows, select(2)";
     const PRINTED: Option<Printed> = Some(Printed::NoTime);
 
-    #[inline]
+    #[inline(always)]
     fn call(highest: RawFd, set: &mut [Word], milliseconds: i32) -> io::Result<usize> {
         poll::select(highest, set, milliseconds)
     }

@@ -177,8 +177,8 @@ impl<R: Readiness> Waiter<R> {
 
     /// One call that must tell of that many.
     #[inline]
-    fn call(&mut self) -> io::Result<()> {
-        let told = self.readiness.wait(self.patience)?;
+    fn call(&mut self, patience: Patience) -> io::Result<()> {
+        let told = self.readiness.wait(patience)?;
         if told == self.expected { Ok(()) } else { Err(self.wrong_count(told)) }
     }
 
@@ -187,10 +187,18 @@ impl<R: Readiness> Waiter<R> {
         mismatch(format!("{} told of {told} descriptors, {} are ready", R::NAME, self.expected))
     }
 
-    /// Calls while all are ready.
+    /// Calls while all are ready. A loop for each patience, as a program that is written for one has it.
     fn calls(&mut self, ops: u64) -> io::Result<()> {
+        match self.patience {
+            Patience::None => self.calls_with(Patience::None, ops),
+            Patience::Milliseconds(_) | Patience::Endless => self.calls_with(self.patience, ops),
+        }
+    }
+
+    #[inline(always)]
+    fn calls_with(&mut self, patience: Patience, ops: u64) -> io::Result<()> {
         for _ in 0..ops {
-            self.call()?;
+            self.call(patience)?;
             if R::REARM != Rearm::Never {
                 self.rearm_all()?;
             }
@@ -207,7 +215,7 @@ impl<R: Readiness> Waiter<R> {
         for _ in 0..ops {
             let place = self.draw();
             self.watched[place].make_ready()?;
-            self.call()?;
+            self.call(Patience::Endless)?;
             if !self.readiness.is_ready(self.watched[place].number()) {
                 return Err(self.wrong_one(place));
             }

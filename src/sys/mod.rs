@@ -27,6 +27,7 @@ pub mod uring;
 use std::io;
 
 /// The error that a C library function left in `errno` when it returned -1; else the value.
+#[inline]
 fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
     if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }

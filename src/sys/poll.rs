@@ -20,7 +20,7 @@ pub const WORD_DESCRIPTORS: usize = Word::BITS as usize;
 ///
 /// # Errors
 /// poll(2).
-#[inline]
+#[inline(always)]
 pub fn poll(descriptors: &mut [Polled], milliseconds: i32) -> io::Result<usize> {
     // SAFETY: the array is valid for its length, and the kernel writes into it during the call only.
     let found =
@@ -32,7 +32,7 @@ pub fn poll(descriptors: &mut [Polled], milliseconds: i32) -> io::Result<usize> 
 ///
 /// # Errors
 /// ppoll(2).
-#[inline]
+#[inline(always)]
 pub fn ppoll(descriptors: &mut [Polled], milliseconds: i32) -> io::Result<usize> {
     let time = libc::timespec {
         tv_sec: libc::time_t::from(milliseconds / 1000),
@@ -51,7 +51,7 @@ pub fn ppoll(descriptors: &mut [Polled], milliseconds: i32) -> io::Result<usize>
 ///
 /// # Errors
 /// select(2); `InvalidInput` where the bitmap does not reach to `highest`.
-#[inline]
+#[inline(always)]
 pub fn select(highest: RawFd, set: &mut [Word], milliseconds: i32) -> io::Result<usize> {
     let count = count(highest, set)?;
     let mut time = libc::timeval {
@@ -70,7 +70,7 @@ pub fn select(highest: RawFd, set: &mut [Word], milliseconds: i32) -> io::Result
 ///
 /// # Errors
 /// As [`select`].
-#[inline]
+#[inline(always)]
 pub fn pselect(highest: RawFd, set: &mut [Word], milliseconds: i32) -> io::Result<usize> {
     let count = count(highest, set)?;
     let time = libc::timespec {
@@ -85,14 +85,19 @@ pub fn pselect(highest: RawFd, set: &mut [Word], milliseconds: i32) -> io::Resul
 }
 
 /// The first argument of select(2): one more than the highest descriptor.
-#[inline]
+#[inline(always)]
 fn count(highest: RawFd, set: &[Word]) -> io::Result<libc::c_int> {
     let there = set.len() * WORD_DESCRIPTORS;
     if usize::try_from(highest).is_ok_and(|highest| highest < there) {
         Ok(highest + 1)
     } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "the bitmap does not reach to the descriptor"))
+        Err(too_short())
     }
+}
+
+#[cold]
+fn too_short() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "the bitmap does not reach to the descriptor")
 }
 
 #[cfg(test)]
