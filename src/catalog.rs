@@ -76,6 +76,8 @@ pub enum LimitName {
     Sysctl(&'static str),
     /// `RLIMIT_MSGQUEUE`, in bytes: what one user's POSIX queues may hold.
     RlimitMsgqueue,
+    /// `RLIMIT_NOFILE`: the descriptors that one process may have open. The soft limit is raised up to the hard one.
+    RlimitNofile,
     /// A limit that the protocol fixes, whatever the machine.
     Protocol {
         /// What is limited, e.g. `the argument of Sun RPC over UDP`.
