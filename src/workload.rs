@@ -18,6 +18,19 @@ pub struct Tally {
     pub bytes: u64,
     /// System calls that moved them.
     pub calls: u64,
+    /// Half of the requests took no longer, in nanoseconds; in workers that time each request.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub request_p50_ns: Option<u64>,
+    /// 99 of 100 requests took no longer, in nanoseconds; in workers that time each request.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub request_p99_ns: Option<u64>,
+}
+
+impl Tally {
+    /// What a worker did that moved so many bytes by so many system calls.
+    pub fn moved(bytes: u64, calls: u64) -> Tally {
+        Tally { bytes, calls, ..Tally::default() }
+    }
 }
 
 /// What a worker saw in the untimed pass that checks every byte.
@@ -43,6 +56,14 @@ pub trait Body {
     /// As [`Body::run`].
     fn prove(&mut self) -> io::Result<Proof> {
         Ok(Proof::default())
+    }
+
+    /// Untimed, after the last sample: what must still hold, where only the worker can see it.
+    ///
+    /// # Errors
+    /// `InvalidData` with what was expected and what was found.
+    fn conclude(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -273,7 +273,7 @@ mod tests {
             voluntary_switches: 3,
             involuntary_switches: 1,
             cpu: 0,
-            tally: Tally { bytes: 2_097_152, calls: 100 },
+            tally: Tally::moved(2_097_152, 100),
         };
         Sample {
             elapsed_ns: durations_ns.iter().copied().max().unwrap_or(1),
