@@ -27,6 +27,10 @@ pub enum Axis {
     Nodelay,
     /// Capacity asked of the channel, in bytes; 0 keeps what the system gives.
     CapacityBytes,
+    /// What the connections between clients and server are made of.
+    Socket,
+    /// Connections that are open and silent, beside those of the clients.
+    IdleConnections,
 }
 
 /// The values an axis takes.
@@ -61,12 +65,15 @@ pub const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
 /// The largest number of workers that a cell may ask for.
 pub const MOST_WORKERS: u64 = 64;
 
+/// The largest number of idle connections that a cell may ask for.
+pub const MOST_IDLE_CONNECTIONS: u64 = 500_000;
+
 /// Every axis, in printing order. Lists, validation and help walk this table.
 pub const AXES: &[AxisSpec] = &[
     AxisSpec {
         axis: Axis::Measure,
         name: "measure",
-        kind: Kind::Words(&["bandwidth", "round_trip", "increment"]),
+        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "serve"]),
         help: "what is asked of the mechanism",
     },
     AxisSpec {
@@ -111,6 +118,18 @@ pub const AXES: &[AxisSpec] = &[
         kind: Kind::Bytes(0, 1 << 30),
         help: "capacity asked of the channel, in bytes; 0 keeps what the system gives",
     },
+    AxisSpec {
+        axis: Axis::Socket,
+        name: "socket",
+        kind: Kind::Words(&["tcp", "unix"]),
+        help: "TCP over loopback, or Unix stream sockets",
+    },
+    AxisSpec {
+        axis: Axis::IdleConnections,
+        name: "idle_connections",
+        kind: Kind::Count(0, MOST_IDLE_CONNECTIONS),
+        help: "connections that are open and silent, beside the 10 of the clients",
+    },
 ];
 
 impl Axis {
@@ -146,11 +165,14 @@ pub enum Measure {
     RoundTrip,
     /// Lock, add one to a shared counter, unlock; the op is one increment of one worker.
     Increment,
+    /// A server answers requests of several clients; the op is one request and its reply.
+    Serve,
 }
 
 impl Measure {
     /// Every measure.
-    pub const ALL: &'static [Measure] = &[Measure::Bandwidth, Measure::RoundTrip, Measure::Increment];
+    pub const ALL: &'static [Measure] =
+        &[Measure::Bandwidth, Measure::RoundTrip, Measure::Increment, Measure::Serve];
 
     /// The name used in files, filters and records.
     pub fn name(self) -> &'static str {
@@ -158,6 +180,7 @@ impl Measure {
             Measure::Bandwidth => "bandwidth",
             Measure::RoundTrip => "round_trip",
             Measure::Increment => "increment",
+            Measure::Serve => "serve",
         }
     }
 
@@ -180,6 +203,12 @@ impl Measure {
             }
             Measure::Increment => &[
                 (Axis::Workers, &[]),
+                (Axis::Spawn, &["processes"]),
+                (Axis::Placement, &["same_cpu", "cross_cpu"]),
+            ],
+            Measure::Serve => &[
+                (Axis::Socket, &["tcp"]),
+                (Axis::IdleConnections, &[]),
                 (Axis::Spawn, &["processes"]),
                 (Axis::Placement, &["same_cpu", "cross_cpu"]),
             ],

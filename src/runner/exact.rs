@@ -1,5 +1,6 @@
 //! The book's counts and statistic, for `run --exact`: 5 x 10 MiB a bandwidth cell, 3 x 10,000 round trips,
 //! 3 x 1,000,000 increments a worker; the mean leads. Stevens, UNIX Network Programming, volume 2, Appendix A.
+//! A served cell has the 40,000 requests of the article that it comes from, 3 times.
 
 use crate::cell::{Cell, Measure};
 use crate::record::Effort;
@@ -7,6 +8,7 @@ use crate::record::Effort;
 /// Bytes of one loop of bandwidth.
 const LOOP_BYTES: u64 = 10 << 20;
 const ROUND_TRIPS: u64 = 10_000;
+const REQUESTS: u64 = 40_000;
 const INCREMENTS: u64 = 1_000_000;
 const BANDWIDTH_LOOPS: u32 = 5;
 const OTHER_LOOPS: u32 = 3;
@@ -22,6 +24,7 @@ pub fn ops(cell: &Cell) -> u64 {
     match cell.measure() {
         Some(Measure::Bandwidth) => LOOP_BYTES.div_ceil(cell.message_bytes().max(1) as u64),
         Some(Measure::RoundTrip) => ROUND_TRIPS,
+        Some(Measure::Serve) => REQUESTS,
         Some(Measure::Increment) | None => INCREMENTS,
     }
 }
@@ -57,6 +60,7 @@ mod tests {
         let trips = Cell::new(Measure::RoundTrip, "x");
         assert_eq!((ops(&trips), effort(&trips).additive.samples), (10_000, 3));
         assert_eq!(ops(&Cell::new(Measure::Increment, "x")), 1_000_000);
+        assert_eq!(ops(&Cell::new(Measure::Serve, "x")), 40_000);
     }
 
     #[test]
