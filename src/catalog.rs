@@ -46,6 +46,8 @@ pub enum Family {
     Transport,
     /// Lets one worker in at a time.
     Lock,
+    /// Tells which of many descriptors can be read.
+    Readiness,
 }
 
 impl Family {
@@ -54,6 +56,7 @@ impl Family {
         match self {
             Family::Transport => "transport",
             Family::Lock => "lock",
+            Family::Readiness => "readiness",
         }
     }
 }
@@ -76,8 +79,16 @@ pub enum LimitName {
     Sysctl(&'static str),
     /// `RLIMIT_MSGQUEUE`, in bytes: what one user's POSIX queues may hold.
     RlimitMsgqueue,
-    /// `RLIMIT_NOFILE`: the descriptors that one process may have open. The soft limit is raised up to the hard one.
+    /// `RLIMIT_NOFILE`: one more than the highest descriptor of a process. The soft limit is raised up to the
+    /// hard one, which is left alone.
     RlimitNofile,
+    /// No value of any limit helps: the kernel refuses what the cell asks for.
+    Refused {
+        /// Why, with the error where there is one.
+        reason: &'static str,
+        /// What to choose instead.
+        remedy: &'static str,
+    },
     /// A limit that the protocol fixes, whatever the machine.
     Protocol {
         /// What is limited, e.g. `the argument of Sun RPC over UDP`.
@@ -134,7 +145,8 @@ pub struct Catalog {
 impl Catalog {
     /// Every driver of the program, family by family.
     pub fn shipped() -> Catalog {
-        let drivers = crate::transport::DRIVERS.iter().chain(crate::lock::DRIVERS).collect();
+        let families = [crate::transport::DRIVERS, crate::lock::DRIVERS, crate::readiness::DRIVERS];
+        let drivers = families.into_iter().flatten().collect();
         Catalog { drivers }
     }
 

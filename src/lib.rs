@@ -10,6 +10,7 @@ pub mod lock;
 pub mod matrix;
 pub mod measure;
 pub mod published;
+pub mod readiness;
 pub mod record;
 pub mod report;
 pub mod runner;

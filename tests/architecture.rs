@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// What each room may use of the others. A path stands for itself and what is below it.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("catalog", &["cell", "workload", "transport::DRIVERS", "lock::DRIVERS"]),
+    ("catalog", &["cell", "workload", "transport::DRIVERS", "lock::DRIVERS", "readiness::DRIVERS"]),
     ("cell", &[]),
     (
         "cli",
@@ -30,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("matrix", &["catalog", "cell", "published", "record"]),
     ("measure", &[]),
     ("published", &["cell"]),
+    ("readiness", FAMILY),
     ("record", &["cell", "workload"]),
     ("report", &["cell", "measure::stats", "published", "record", "workload"]),
     ("runner", &["cell", "measure", "record"]),

@@ -94,7 +94,8 @@ fn provide(limit: &Limit, may_raise: bool, refused: Option<&str>) -> Result<Opti
             value => Err(too_low(name, value, limit.needs, "")),
         },
         LimitName::RlimitMsgqueue => provide_msgqueue(limit.needs),
-        LimitName::RlimitNofile => provide_descriptors(limit.needs),
+        LimitName::RlimitNofile => provide_nofile(limit.needs),
+        LimitName::Refused { reason, remedy } => Err(Refusal::unavailable(reason, remedy)),
         LimitName::Protocol { most, .. } if most >= limit.needs => Ok(None),
         LimitName::Protocol { name, most, why } => Err(Refusal::unavailable(
             format!("{name} is at most {most} bytes ({why}), the cell needs {}", limit.needs),
@@ -119,21 +120,20 @@ fn provide_msgqueue(needs: u64) -> Result<Option<Raised>, Refusal> {
     }
 }
 
-/// Raises the soft limit where the hard one allows it; the hard one is left as it is. getrlimit(2).
-fn provide_descriptors(needs: u64) -> Result<Option<Raised>, Refusal> {
+fn provide_nofile(needs: u64) -> Result<Option<Raised>, Refusal> {
     let failed = |error: Errno| Refusal::failed("open", format!("RLIMIT_NOFILE: {error}"));
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(failed)?;
     if soft >= needs {
         return Ok(None);
     }
-    if hard < needs {
-        return Err(Refusal::unavailable(
-            format!("RLIMIT_NOFILE is {soft} (hard limit {hard}), the cell needs {needs}"),
-            format!("raise it, e.g. `ulimit -n {needs}` as root, or a nofile line in limits.conf(5)"),
-        ));
+    if hard >= needs {
+        setrlimit(Resource::RLIMIT_NOFILE, needs, hard).map_err(failed)?;
+        return Ok(Some(Raised { name: "RLIMIT_NOFILE".into(), was: soft }));
     }
-    setrlimit(Resource::RLIMIT_NOFILE, needs, hard).map_err(failed)?;
-    Ok(Some(Raised { name: "RLIMIT_NOFILE".into(), was: soft }))
+    Err(Refusal::unavailable(
+        format!("RLIMIT_NOFILE is {soft} (hard limit {hard}), the cell needs {needs}"),
+        format!("raise it, e.g. `ulimit -n {needs}` as root, or a nofile line in limits.conf(5)"),
+    ))
 }
 
 fn sysctl_path(name: &str) -> String {

@@ -39,6 +39,7 @@ pub fn trials() -> Vec<Trial> {
                         too_large_is_told(driver, spawn)
                     }));
                 }
+                Family::Readiness => {}
                 Family::Lock => {
                     for workers in WORKERS {
                         let run = move || excludes(driver, spawn, workers);
