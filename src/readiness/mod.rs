@@ -14,6 +14,7 @@ mod poll;
 mod ppoll;
 mod pselect;
 mod select;
+mod serve;
 
 pub use epoll::Epoll;
 pub use epoll_edge::EpollEdge;
@@ -23,6 +24,8 @@ pub use poll::Poll;
 pub use ppoll::Ppoll;
 pub use pselect::Pselect;
 pub use select::Select;
+
+pub use serve::serve;
 
 use crate::catalog::Driver;
 use crate::cell::Unavailable;
@@ -126,7 +129,16 @@ pub trait Readiness: Sized + 'static {
 }
 
 /// Every measure of every mechanism.
-pub const DRIVERS: &[Driver] = &[];
+pub const DRIVERS: &[Driver] = &[
+    serve::<select::Select>(),
+    serve::<pselect::Pselect>(),
+    serve::<poll::Poll>(),
+    serve::<ppoll::Ppoll>(),
+    serve::<epoll::Epoll>(),
+    serve::<epoll_edge::EpollEdge>(),
+    serve::<epoll_oneshot::EpollOneshot>(),
+    serve::<io_uring_poll::IoUringPoll>(),
+];
 
 #[cfg(test)]
 mod tests;

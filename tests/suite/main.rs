@@ -14,6 +14,7 @@ mod machine;
 mod matrices;
 mod program;
 mod refusals;
+mod serve;
 mod user;
 
 use ipcmatrix::catalog::Catalog;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         hostile::trials(),
         kills::trials(),
         refusals::trials(),
+        serve::trials(),
         input::trials(),
         matrices::trials(),
         user::trials(),
