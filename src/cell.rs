@@ -3,6 +3,10 @@
 //! A cell is one measure of one mechanism at one value on each axis that applies. Everything that
 //! names a cell (matrix files, filters, records, tables, exports) uses the names in this file.
 
+mod measure;
+
+pub use measure::Measure;
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,6 +31,18 @@ pub enum Axis {
     Nodelay,
     /// Capacity asked of the channel, in bytes; 0 keeps what the system gives.
     CapacityBytes,
+    /// The highest number of a watched descriptor; 0 leaves the numbers to the system.
+    HighestDescriptor,
+    /// Descriptors that are watched.
+    Descriptors,
+    /// Which of the watched descriptors are ready.
+    Ready,
+    /// What the watched descriptors are.
+    File,
+    /// Which call of a visit is measured.
+    Call,
+    /// Whether a classic program is repeated as it was printed or as it was meant.
+    Variant,
     /// What the connections between clients and server are made of.
     Socket,
     /// Connections that are open and silent, beside those of the clients.
@@ -65,6 +81,10 @@ pub const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
 /// The largest number of workers that a cell may ask for.
 pub const MOST_WORKERS: u64 = 64;
 
+/// The highest descriptor, and the most of them, that a cell may ask for: the largest `fs.nr_open` that Linux
+/// comes with.
+pub const MOST_DESCRIPTORS: u64 = 1 << 20;
+
 /// The largest number of idle connections that a cell may ask for.
 pub const MOST_IDLE_CONNECTIONS: u64 = 500_000;
 
@@ -73,7 +93,7 @@ pub const AXES: &[AxisSpec] = &[
     AxisSpec {
         axis: Axis::Measure,
         name: "measure",
-        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "serve"]),
+        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "wait", "serve"]),
         help: "what is asked of the mechanism",
     },
     AxisSpec {
@@ -119,6 +139,42 @@ pub const AXES: &[AxisSpec] = &[
         help: "capacity asked of the channel, in bytes; 0 keeps what the system gives",
     },
     AxisSpec {
+        axis: Axis::HighestDescriptor,
+        name: "highest_descriptor",
+        kind: Kind::Count(0, MOST_DESCRIPTORS),
+        help: "highest number of a watched descriptor; 0 leaves the numbers to the system",
+    },
+    AxisSpec {
+        axis: Axis::Descriptors,
+        name: "descriptors",
+        kind: Kind::Count(1, MOST_DESCRIPTORS),
+        help: "descriptors that are watched",
+    },
+    AxisSpec {
+        axis: Axis::Ready,
+        name: "ready",
+        kind: Kind::Words(&["all", "random", "first", "last"]),
+        help: "all watched descriptors are ready all the time, or one at a time: drawn, first or last watched",
+    },
+    AxisSpec {
+        axis: Axis::File,
+        name: "file",
+        kind: Kind::Words(&["eventfd", "pipe", "dev_zero", "dev_null"]),
+        help: "what the watched descriptors are",
+    },
+    AxisSpec {
+        axis: Axis::Call,
+        name: "call",
+        kind: Kind::Words(&["many", "first", "second"]),
+        help: "many calls in batches, or the first or second of a fresh process alone",
+    },
+    AxisSpec {
+        axis: Axis::Variant,
+        name: "variant",
+        kind: Kind::Words(&["as_meant", "as_printed"]),
+        help: "the program of Linux Application Development as it was meant or as it was printed",
+    },
+    AxisSpec {
         axis: Axis::Socket,
         name: "socket",
         kind: Kind::Words(&["tcp", "unix"]),
@@ -152,67 +208,6 @@ impl Axis {
 impl fmt::Display for Axis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-/// What is asked of a mechanism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// Bytes a second one way; the op is a message.
-    Bandwidth,
-    /// A request out and its answer back; the op is both together.
-    RoundTrip,
-    /// Lock, add one to a shared counter, unlock; the op is one increment of one worker.
-    Increment,
-    /// A server answers requests of several clients; the op is one request and its reply.
-    Serve,
-}
-
-impl Measure {
-    /// Every measure.
-    pub const ALL: &'static [Measure] =
-        &[Measure::Bandwidth, Measure::RoundTrip, Measure::Increment, Measure::Serve];
-
-    /// The name used in files, filters and records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Measure::Bandwidth => "bandwidth",
-            Measure::RoundTrip => "round_trip",
-            Measure::Increment => "increment",
-            Measure::Serve => "serve",
-        }
-    }
-
-    /// The measure of that name, if there is one.
-    pub fn named(name: &str) -> Option<Measure> {
-        Measure::ALL.iter().copied().find(|measure| measure.name() == name)
-    }
-
-    /// The axes that every cell of this measure has, with the values that a matrix gets when it
-    /// names none. An empty list means that the matrix must name them.
-    pub fn axes(self) -> &'static [(Axis, &'static [&'static str])] {
-        match self {
-            Measure::Bandwidth => &[
-                (Axis::MessageBytes, &[]),
-                (Axis::Spawn, &["processes"]),
-                (Axis::Placement, &["same_cpu", "cross_cpu"]),
-            ],
-            Measure::RoundTrip => {
-                &[(Axis::Spawn, &["processes"]), (Axis::Placement, &["same_cpu", "cross_cpu"])]
-            }
-            Measure::Increment => &[
-                (Axis::Workers, &[]),
-                (Axis::Spawn, &["processes"]),
-                (Axis::Placement, &["same_cpu", "cross_cpu"]),
-            ],
-            Measure::Serve => &[
-                (Axis::Socket, &["tcp"]),
-                (Axis::IdleConnections, &[]),
-                (Axis::Spawn, &["processes"]),
-                (Axis::Placement, &["same_cpu", "cross_cpu"]),
-            ],
-        }
     }
 }
 

@@ -80,6 +80,9 @@ pub struct Table {
     /// Published tables that may stand beside it, e.g. `A.2`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<String>,
+    /// What it shows in place of the figure of the measure, by the name of the metric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
     /// Every axis that the matrix names for this table, with its values in order.
     pub axes: Vec<(Axis, Vec<Value>)>,
     /// Its cells: positions in [`Header::cells`].
@@ -168,6 +171,9 @@ pub struct Measured {
     pub oversubscribed: bool,
     /// Stable words for what a reader should know, e.g. `n_drift`.
     pub flags: Vec<String>,
+    /// What the loop cost, where the workload has a twin; not subtracted from the numbers above.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub overhead: Option<Overhead>,
     /// Parameters in force.
     pub effective: Effective,
     /// The untimed pass, a worker each; empty for measures that prove themselves in each sample.
@@ -189,6 +195,22 @@ impl Measured {
             Lead::Typ => self.typ_ns,
             Lead::Mean => self.mean_ns(),
         }
+    }
+
+    /// These figures less that much time and CPU time for each operation, in nanoseconds.
+    pub fn less(&self, twin_ns: f64, twin_cpu_ns: f64) -> Measured {
+        let mut less = self.clone();
+        let of_batch = |each_ns: f64| (each_ns * self.ops as f64) as u64;
+        less.floor_ns -= twin_ns;
+        less.typ_ns -= twin_ns;
+        less.cpu_ns -= twin_cpu_ns;
+        for sample in &mut less.samples {
+            sample.elapsed_ns = sample.elapsed_ns.saturating_sub(of_batch(twin_ns));
+            for worker in &mut sample.workers {
+                worker.cpu_ns = worker.cpu_ns.saturating_sub(of_batch(twin_cpu_ns));
+            }
+        }
+        less
     }
 
     /// Updates that got lost over those that were made, in all samples: from 0 to 1. `None` where the cell
@@ -227,9 +249,32 @@ pub struct WorkerSample {
     pub involuntary_switches: u64,
     /// The CPU it was on at the end.
     pub cpu: usize,
+    /// What the loop without the operation took, where the workload has one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub twin: Option<Twin>,
     /// What it moved.
     #[serde(flatten)]
     pub tally: Tally,
+}
+
+/// The loop of a batch without the operation, in the same visit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Twin {
+    /// Time that it took.
+    pub elapsed_ns: u64,
+    /// CPU time that it used.
+    pub cpu_ns: u64,
+}
+
+/// What the loop around the operations cost, by the number that leads.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Overhead {
+    /// Time of the loop without the operation, for each that it left out.
+    pub twin_ns: f64,
+    /// CPU time likewise.
+    pub twin_cpu_ns: f64,
+    /// The number that leads, less that. Not above 0: below resolution.
+    pub net_ns: f64,
 }
 
 /// How the run ended.
@@ -359,6 +404,7 @@ mod tests {
             cpu_ns: 1.0,
             oversubscribed: false,
             flags: Vec::new(),
+            overhead: None,
             effective: Effective::new(),
             proofs: Vec::new(),
             samples,

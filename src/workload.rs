@@ -56,6 +56,29 @@ pub trait Body {
     /// The system call that failed, or `InvalidData` where a message was not the expected one.
     fn run(&mut self, ops: u64) -> io::Result<Tally>;
 
+    /// Whether there is something to do in [`Body::twin`].
+    fn has_twin(&self) -> bool {
+        false
+    }
+
+    /// The loop of [`Body::run`] without the operation: what it takes is the overhead of the loop. Timed apart, after
+    /// each batch.
+    ///
+    /// # Errors
+    /// As [`Body::run`].
+    fn twin(&mut self, _ops: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// After each batch and its twin, outside any clock: checks what the loop had no time for, and leaves things as the next
+    /// batch wants to find them.
+    ///
+    /// # Errors
+    /// The system call that failed, or `InvalidData` where the work was not done.
+    fn after_batch(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// The untimed pass that checks every byte. Measures that prove themselves otherwise do nothing.
     ///
     /// # Errors
@@ -109,6 +132,12 @@ pub trait Workload: Sync {
     /// Whether workers meet at a gate before the clock is read, so that they begin together.
     fn meets(&self) -> bool {
         self.contended()
+    }
+
+    /// Where one operation alone is measured, how many are made before it in the visit: nothing is calibrated, warmed
+    /// up or repeated then.
+    fn calls_before(&self) -> Option<u64> {
+        None
     }
 
     /// The fewest operations of a batch, so that filling the channel is not the result.

@@ -1,7 +1,7 @@
 //! The yardstick: plain C programs and our cells do the same work in turn, to see that the harness
 //! costs nothing.
 //!
-//! Builds `bandwidth.c` and `increment.c`, has our cell choose the operations of a batch once a case,
+//! Builds `bandwidth.c`, `increment.c` and `wait.c`, has our cell choose the operations of a batch once a case,
 //! then visits every case once a round, ours and C next to each other, either first. The C program
 //! runs as many batches after as many warm-up batches on the same CPUs. On one CPU the floors must be
 //! within 3 %, on two the medians within 10 %. Exits with 1 where a case is clearly over, with 2 where
@@ -24,10 +24,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-const SOURCES: [(&str, &str); 3] = [
+const SOURCES: [(&str, &str); 4] = [
     ("yardstick.h", include_str!("yardstick.h")),
     ("bandwidth.c", include_str!("bandwidth.c")),
     ("increment.c", include_str!("increment.c")),
+    ("wait.c", include_str!("wait.c")),
 ];
 
 const MS: u64 = 1_000_000;
@@ -120,7 +121,7 @@ fn allowed_cpus() -> Result<Vec<usize>> {
 
 // ---- the C programs
 
-/// Compiles both programs into the folder. Returns the first line of the compiler's version.
+/// Compiles the programs into the folder. Returns the first line of the compiler's version.
 fn build(folder: &Path) -> Result<String> {
     let named = std::env::var("CC").unwrap_or_else(|_| "cc".into());
     let words: Vec<&str> = named.split_whitespace().collect();
@@ -128,7 +129,7 @@ fn build(folder: &Path) -> Result<String> {
     for (name, text) in SOURCES {
         fs::write(folder.join(name), text).with_context(|| format!("write {name}"))?;
     }
-    for program in ["bandwidth", "increment"] {
+    for program in ["bandwidth", "increment", "wait"] {
         let mut command = Command::new(compiler);
         command.args(arguments).args(["-O2", "-Wall", "-Wextra", "-pthread", "-o", program]);
         command.arg(format!("{program}.c")).current_dir(folder);
@@ -180,6 +181,18 @@ fn cases(allowed: &[usize], folder: &Path) -> Vec<Case> {
                 .with(Axis::Workers, Value::Count(threads))
                 .with(Axis::Spawn, Value::word("threads"));
             push_placed(&mut cases, &cell, threads as usize, allowed, &folder.join("increment"));
+        }
+    }
+    for mechanism in ["select", "poll"] {
+        for highest_descriptor in [10, 1000] {
+            let cell = Cell::new(Measure::Wait, mechanism)
+                .with(Axis::HighestDescriptor, Value::Count(highest_descriptor))
+                .with(Axis::Descriptors, Value::Count(1))
+                .with(Axis::Ready, Value::word("all"))
+                .with(Axis::File, Value::word("eventfd"))
+                .with(Axis::Call, Value::word("many"))
+                .with(Axis::Variant, Value::word("as_meant"));
+            push_placed(&mut cases, &cell, 1, allowed, &folder.join("wait"));
         }
     }
     cases
@@ -260,6 +273,7 @@ impl Case {
     fn c_arguments(&self, plan: &Plan) -> Vec<String> {
         let size = match self.cell.measure() {
             Some(Measure::Bandwidth) => self.cell.count(Axis::MessageBytes),
+            Some(Measure::Wait) => self.cell.count(Axis::HighestDescriptor),
             _ => self.cell.count(Axis::Workers),
         };
         let numbers = [size, plan.ops, u64::from(plan.batches), plan.warm_up_batches];
@@ -275,6 +289,7 @@ impl fmt::Display for Case {
         write!(f, "{} ", self.cell.mechanism())?;
         match self.cell.measure() {
             Some(Measure::Bandwidth) => write!(f, "{} bytes", self.cell.message_bytes())?,
+            Some(Measure::Wait) => write!(f, "descriptor {}", self.cell.count(Axis::HighestDescriptor))?,
             _ => write!(f, "{} thread(s)", self.cell.count(Axis::Workers))?,
         }
         write!(f, " {}", self.cell.word(Axis::Placement))

@@ -57,17 +57,18 @@ fn matrices(catalog: &Catalog) -> String {
 /// The smallest cell of a driver: what refuses this refuses all of them.
 fn smallest_cell(driver: &Driver) -> Cell {
     let mut cell = Cell::new(driver.measure, driver.mechanism);
-    for (axis, _) in driver.measure.axes() {
+    let read = |text: &str| text.parse().map_or_else(|_| Value::word(text), Value::Count);
+    for (axis, defaults) in driver.measure.axes() {
         let value = match axis {
             Axis::Spawn if driver.reach == Reach::Threads => Value::word("threads"),
             Axis::Spawn => Value::word("processes"),
             Axis::Placement => Value::word("free"),
-            _ => Value::Count(1),
+            _ => defaults.first().map_or(Value::Count(1), |text| read(text)),
         };
         cell.set(*axis, value);
     }
     for (axis, value) in driver.extra_axes {
-        cell.set(*axis, value.parse().map_or_else(|_| Value::word(*value), Value::Count));
+        cell.set(*axis, read(value));
     }
     cell
 }

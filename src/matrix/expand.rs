@@ -21,6 +21,7 @@ pub(super) struct Draft {
     pub split: Vec<Axis>,
     pub notes: Vec<String>,
     pub published: Vec<String>,
+    pub metric: Option<String>,
     /// The axes that the file names and those that the measure adds.
     pub axes: BTreeMap<Axis, Vec<Value>>,
     /// Positions in [`Document::excludes`].
@@ -281,6 +282,7 @@ fn table_of(draft: &Draft, cells: Vec<usize>) -> Table {
         split: draft.split.clone(),
         notes: draft.notes.clone(),
         published: draft.published.clone(),
+        metric: draft.metric.clone(),
         axes: draft.axes.clone().into_iter().collect(),
         cells,
     }

@@ -14,6 +14,7 @@
 //! split = ["placement"]                  # optional
 //! notes = ["A line below the table."]    # optional
 //! published = ["A.2", "A.3"]             # optional: published tables that may stand beside it
+//! metric = "ns_per_op"                   # optional: what it shows in place of the figure of the measure
 //!
 //! [table.axes]
 //! mechanism = ["pipe", "tcp"]
@@ -69,6 +70,30 @@ pub const SCHEMA: u32 = 1;
 
 /// The largest matrix file, in bytes.
 pub const LARGEST_FILE_BYTES: usize = 1 << 20;
+
+/// What a table may show of its cells: the names of the metrics, which the report makes.
+pub const METRIC_NAMES: &[&str] = &[
+    "figure",
+    "ns_per_op",
+    "ops_per_second",
+    "cpu_ns_per_op",
+    "mb_per_cpu_second",
+    "switches_per_op",
+    "calls_per_mib",
+    "fairness",
+    "least_share",
+    "most_share",
+    "lost_share",
+    "percent_of_memory_copy",
+    "raw_ns_per_op",
+    "overhead_ns_per_op",
+    "ns_per_descriptor",
+    "cpu_s_per_100000",
+    "calls_per_select_call",
+    "server_cpu_s",
+    "p50_us",
+    "p99_us",
+];
 
 /// The most cells that a matrix may have.
 pub const MOST_CELLS: usize = 4096;

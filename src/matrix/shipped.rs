@@ -5,6 +5,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("appendix", include_str!("../../matrices/appendix.toml")),
     ("bandwidth", include_str!("../../matrices/bandwidth.toml")),
     ("locks", include_str!("../../matrices/locks.toml")),
+    ("readiness", include_str!("../../matrices/readiness.toml")),
     ("serve", include_str!("../../matrices/serve.toml")),
     ("smoke", include_str!("../../matrices/smoke.toml")),
     ("transports", include_str!("../../matrices/transports.toml")),

@@ -1,5 +1,6 @@
 //! One `[[table]]` of a matrix file.
 
+use super::METRIC_NAMES;
 use super::expand::Draft;
 use super::mistake::unknown;
 use super::page::{Entry, Page};
@@ -10,7 +11,8 @@ use crate::published;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
-const KEYS: &[&str] = &["id", "title", "measure", "row", "column", "split", "notes", "published", "axes"];
+const KEYS: &[&str] =
+    &["id", "title", "measure", "row", "column", "split", "notes", "published", "metric", "axes"];
 
 /// The longest title and the longest note, in bytes.
 const LONGEST_TITLE: usize = 200;
@@ -41,6 +43,7 @@ pub(super) fn read(
     let split = table.get("split").map_or(Some(Vec::new()), |value| axis_list(page, value));
     let notes = table.get("notes").map_or(Some(Vec::new()), |value| note_list(page, value));
     let published = table.get("published").map_or(Some(Vec::new()), |value| published_list(page, value));
+    let metric = table.get("metric").map_or(Some(None), |value| read_metric(page, value).map(Some));
     let named = page.need(entry, "axes", "[table.axes] with a line for each axis");
     let named = named.and_then(|value| read_axes(page, value, catalog));
 
@@ -50,11 +53,12 @@ pub(super) fn read(
     if check_shown(page, &shown, measure, &axes, catalog) {
         check_unshown(page, at, &shown, &named, &axes);
     }
-    let (id, title, notes, published) = (id?, title?, notes?, published?);
+    let (id, title, notes, published, metric) = (id?, title?, notes?, published?, metric?);
     let split = shown.split.iter().map(|(_, axis)| *axis).collect();
     let (row, column) = (shown.row.1, shown.column.1);
     let (place, excludes) = (page.place(at), Vec::new());
-    let draft = Draft { place, id, title, measure, row, column, split, notes, published, axes, excludes };
+    let draft =
+        Draft { place, id, title, measure, row, column, split, notes, published, metric, axes, excludes };
     (page.mistakes.len() == before).then_some(draft)
 }
 
@@ -130,6 +134,15 @@ fn published_list(page: &mut Page, value: &Entry) -> Option<Vec<String>> {
         None
     };
     elements.iter().map(read).collect()
+}
+
+fn read_metric(page: &mut Page, value: &Entry) -> Option<String> {
+    let name = page.string(value, "the name of a metric, such as \"ops_per_second\"")?;
+    if METRIC_NAMES.contains(&name) {
+        return Some(name.to_owned());
+    }
+    page.note(value.span().start, unknown("metric", name, METRIC_NAMES));
+    None
 }
 
 fn read_axes(page: &mut Page, value: &Entry, catalog: &Catalog) -> Option<Named> {

@@ -3,7 +3,7 @@
 //! The bitmap is our own and as long as it has to be. `FD_SET` and the `fd_set` of the C library end at
 //! descriptor 1023, and beyond that the first aborts or writes where it should not.
 
-use super::{Patience, Readiness};
+use super::{Patience, Printed, Readiness};
 use crate::sys::poll::{WORD_DESCRIPTORS, Word};
 use std::io;
 use std::marker::PhantomData;
@@ -15,6 +15,8 @@ pub trait BitmapCall: 'static {
     const NAME: &'static str;
     /// One line with the manual page.
     const SUMMARY: &'static str;
+    /// How the program of Linux Application Development calls it, where it does.
+    const PRINTED: Option<Printed> = None;
 
     /// How many descriptors up to `highest` can be read; the bitmap keeps those.
     ///
@@ -60,6 +62,7 @@ impl<C: BitmapCall> Bitmap<C> {
 impl<C: BitmapCall> Readiness for Bitmap<C> {
     const NAME: &'static str = C::NAME;
     const SUMMARY: &'static str = C::SUMMARY;
+    const PRINTED: Option<Printed> = C::PRINTED;
 
     fn open(_most_descriptors: usize) -> io::Result<Bitmap<C>> {
         Ok(Bitmap { watched: vec![0], found: vec![0], highest: -1, call: PhantomData })

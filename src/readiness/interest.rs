@@ -40,7 +40,10 @@ impl<T: Trigger> Readiness for Interest<T> {
     const NAME: &'static str = T::NAME;
     const SUMMARY: &'static str = T::SUMMARY;
     const REARM: Rearm = T::REARM;
-    const TAKES_DEVICES: bool = false;
+    const REFUSES_DEVICES: Option<&'static str> = Some(
+        "epoll_ctl(2): EPERM: /dev/zero and /dev/null can always be read and have nothing to wait for, so epoll does \
+         not take them",
+    );
 
     fn open(most_descriptors: usize) -> io::Result<Interest<T>> {
         Ok(Interest {

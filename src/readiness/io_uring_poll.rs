@@ -48,6 +48,12 @@ impl Readiness for IoUringPoll {
     const NAME: &'static str = "io_uring_poll";
     const SUMMARY: &'static str = "multishot polls, told each time something comes, io_uring(7)";
     const REARM: Rearm = Rearm::WhileReady;
+    const REFUSES_DEVICES: Option<&'static str> = Some(
+        "io_uring ends a multishot poll of /dev/zero and /dev/null with its first event: they can always be read and \
+         have nothing to wait for",
+    );
+    const TELLS_OF_THE_PAST: bool = true;
+    const REARMS_IN_CALL: bool = true;
 
     fn present() -> Result<(), Unavailable> {
         let refused = |error| {

@@ -1,6 +1,6 @@
 //! Descriptors as a list: what poll(2) and ppoll(2) share.
 
-use super::{Patience, Readiness};
+use super::{Patience, Printed, Readiness};
 use crate::sys::poll::Polled;
 use std::io;
 use std::marker::PhantomData;
@@ -12,6 +12,8 @@ pub trait ListCall: 'static {
     const NAME: &'static str;
     /// One line with the manual page.
     const SUMMARY: &'static str;
+    /// How the program of Linux Application Development calls it, where it does.
+    const PRINTED: Option<Printed> = None;
 
     /// How many descriptors of the list are ready.
     ///
@@ -43,6 +45,7 @@ fn told(entry: &Polled) -> bool {
 impl<C: ListCall> Readiness for List<C> {
     const NAME: &'static str = C::NAME;
     const SUMMARY: &'static str = C::SUMMARY;
+    const PRINTED: Option<Printed> = C::PRINTED;
 
     fn open(most_descriptors: usize) -> io::Result<List<C>> {
         Ok(List { entries: Vec::with_capacity(most_descriptors), places: Vec::new(), call: PhantomData })

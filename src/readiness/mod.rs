@@ -15,6 +15,8 @@ mod ppoll;
 mod pselect;
 mod select;
 mod serve;
+mod wait;
+mod watched;
 
 pub use epoll::Epoll;
 pub use epoll_edge::EpollEdge;
@@ -24,11 +26,11 @@ pub use poll::Poll;
 pub use ppoll::Ppoll;
 pub use pselect::Pselect;
 pub use select::Select;
-
 pub use serve::serve;
+pub use wait::{Printed, Wait};
 
-use crate::catalog::Driver;
-use crate::cell::Unavailable;
+use crate::catalog::{Driver, Family, Reach};
+use crate::cell::{Measure, Unavailable};
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -76,8 +78,14 @@ pub trait Readiness: Sized + 'static {
     const SUMMARY: &'static str;
     /// When [`Readiness::rearm`] is needed.
     const REARM: Rearm = Rearm::Never;
-    /// Whether it takes files that can always be read, such as /dev/zero: those that cannot be waited for.
-    const TAKES_DEVICES: bool = true;
+    /// Why it does not take files that can always be read, such as /dev/zero, where it does not.
+    const REFUSES_DEVICES: Option<&'static str> = None;
+    /// Whether it may tell of a descriptor that was ready and was read empty before the call.
+    const TELLS_OF_THE_PAST: bool = false;
+    /// Whether what [`Readiness::rearm`] asks for is done by the next call, and so a part of it.
+    const REARMS_IN_CALL: bool = false;
+    /// How the program of Linux Application Development calls it, where it does.
+    const PRINTED: Option<Printed> = None;
 
     /// Whether this machine has it; looked at before anything is opened.
     ///
@@ -128,16 +136,41 @@ pub trait Readiness: Sized + 'static {
     fn ready(&self, ready: &mut Vec<RawFd>);
 }
 
+/// The driver that measures calls of `R`.
+pub const fn wait<R: Readiness>() -> Driver {
+    Driver {
+        family: Family::Readiness,
+        measure: Measure::Wait,
+        mechanism: R::NAME,
+        summary: R::SUMMARY,
+        reach: Reach::Both,
+        extra_axes: &[],
+        private_ipc: false,
+        present: R::present,
+        limits: wait::limits::<R>,
+        rough_op_ns: wait::rough_op_ns,
+        open: |cell| Ok(Box::new(Wait::<R>::open(cell)?)),
+    }
+}
+
 /// Every measure of every mechanism.
 pub const DRIVERS: &[Driver] = &[
-    serve::<select::Select>(),
-    serve::<pselect::Pselect>(),
-    serve::<poll::Poll>(),
-    serve::<ppoll::Ppoll>(),
-    serve::<epoll::Epoll>(),
-    serve::<epoll_edge::EpollEdge>(),
-    serve::<epoll_oneshot::EpollOneshot>(),
-    serve::<io_uring_poll::IoUringPoll>(),
+    wait::<Select>(),
+    wait::<Pselect>(),
+    wait::<Poll>(),
+    wait::<Ppoll>(),
+    wait::<Epoll>(),
+    wait::<EpollEdge>(),
+    wait::<EpollOneshot>(),
+    wait::<IoUringPoll>(),
+    serve::<Select>(),
+    serve::<Pselect>(),
+    serve::<Poll>(),
+    serve::<Ppoll>(),
+    serve::<Epoll>(),
+    serve::<EpollEdge>(),
+    serve::<EpollOneshot>(),
+    serve::<IoUringPoll>(),
 ];
 
 #[cfg(test)]

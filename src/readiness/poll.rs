@@ -1,5 +1,6 @@
 //! poll(2).
 
+use super::Printed;
 use super::list::{List, ListCall};
 use crate::sys::poll::{self, Polled};
 use std::io;
@@ -13,6 +14,7 @@ pub struct PollCall;
 impl ListCall for PollCall {
     const NAME: &'static str = "poll";
     const SUMMARY: &'static str = "a list of descriptors, poll(2)";
+    const PRINTED: Option<Printed> = Some(Printed::NoDescriptor);
 
     #[inline]
     fn call(list: &mut [Polled], milliseconds: i32) -> io::Result<usize> {

@@ -1,5 +1,6 @@
 //! select(2) on a bitmap of our own.
 
+use super::Printed;
 use super::bitmap::{Bitmap, BitmapCall};
 use crate::sys::poll::{self, Word};
 use std::io;
@@ -15,6 +16,7 @@ impl BitmapCall for SelectCall {
     const NAME: &'static str = "select";
     const SUMMARY: &'static str =
         "a bitmap of descriptors, ours so that it may go beyond 1023 as Linux allows, select(2)";
+    const PRINTED: Option<Printed> = Some(Printed::NoTime);
 
     #[inline]
     fn call(highest: RawFd, set: &mut [Word], milliseconds: i32) -> io::Result<usize> {

@@ -2,7 +2,6 @@
 
 use super::cells::Slot;
 use super::document::{Footnotes, Panel, Place, coordinate, split_value};
-use super::metric::Metric;
 use super::projection::{Coordinate, Grid, Projection};
 use crate::cell::{Axis, Cell, Value};
 use crate::published::{self, Figure};
@@ -11,18 +10,25 @@ use crate::published::{self, Figure};
 pub fn panels(projection: &Projection, footnotes: &mut Footnotes) -> Vec<Panel> {
     let figures = published::figures();
     let of_table = |id: &String| -> Vec<Figure> {
-        figures.iter().filter(|figure| figure.table == *id).cloned().collect()
+        let metric = projection.metric.spec().name;
+        figures.iter().filter(|figure| figure.table == *id && figure.metric == metric).cloned().collect()
     };
     let mut panels = Vec::new();
     for grid in &projection.grids {
         for figures in projection.table.published.iter().map(of_table).filter(|figures| !figures.is_empty()) {
-            panels.push(panel(projection, grid, &figures, footnotes));
+            panels.extend(panel(projection, grid, &figures, footnotes));
         }
     }
     panels
 }
 
-fn panel(projection: &Projection, grid: &Grid, figures: &[Figure], footnotes: &mut Footnotes) -> Panel {
+/// Nothing where no figure has its place in this grid.
+fn panel(
+    projection: &Projection,
+    grid: &Grid,
+    figures: &[Figure],
+    footnotes: &mut Footnotes,
+) -> Option<Panel> {
     let table = projection.table;
     let split: Vec<String> = grid.split.iter().map(|(axis, value)| split_value(*axis, value)).collect();
     let against =
@@ -32,15 +38,18 @@ fn panel(projection: &Projection, grid: &Grid, figures: &[Figure], footnotes: &m
         figures[0].table, figures[0].system, figures[0].year
     );
     let mut rows = Vec::new();
+    let mut placed = false;
     for (row, slots) in grid.rows.iter().zip(&grid.slots) {
         let places = grid.columns.iter().zip(slots).map(|(column, slot)| {
             let cell = cell(projection, grid, row, column);
-            place(projection, figures.iter().find(|figure| figure.is_beside(&cell)), slot, footnotes)
+            let figure = figures.iter().find(|figure| figure.is_beside(&cell));
+            placed |= figure.is_some();
+            place(projection, figure, slot, footnotes)
         });
         rows.push((coordinate(row), places.collect()));
     }
     let head = std::iter::once(table.row.to_string()).chain(grid.columns.iter().map(coordinate)).collect();
-    Panel { heading, head, rows }
+    placed.then_some(Panel { heading, head, rows })
 }
 
 /// The cell of a place, as far as its coordinates tell.
@@ -64,7 +73,7 @@ fn place(projection: &Projection, figure: Option<&Figure>, slot: &Slot, footnote
         return Place { text: "-".into(), ..Place::default() };
     };
     let today = slot.figure().map(|today| today.shown.value);
-    let more_is_better = Metric::Figure.more_is_better(projection.table.measure) == Some(true);
+    let more_is_better = projection.metric.more_is_better(projection.table.measure) == Some(true);
     let times = today.map(|today| if more_is_better { today / figure.value } else { figure.value / today });
     let ratio = times.map(|times| format!(" (x{})", two_digits(times))).unwrap_or_default();
     let note = (figure.mechanism != figure.beside)

@@ -2,9 +2,9 @@
 
 use super::load::Run;
 use super::metric::Metric;
-use crate::cell::{Axis, Cell, Measure};
-use crate::measure::stats::Estimate;
-use crate::record::{Measured, Outcome, Unavailable, Visit};
+use crate::cell::{Axis, Cell, Measure, Value};
+use crate::measure::stats::{Estimate, median};
+use crate::record::{Measured, Outcome, Overhead, Unavailable, Visit};
 use std::collections::BTreeSet;
 
 /// The increments a worker for which seconds are shown, as in the book.
@@ -27,6 +27,13 @@ pub enum Slot {
     Unavailable(Unavailable),
     /// A visit failed, so nothing of the cell is used.
     Failed(Failure),
+    /// Measured, but the loop without the operation took no less time: nothing is left to show.
+    BelowResolution {
+        /// Nanoseconds an operation, loop included.
+        raw_ns: f64,
+        /// Nanoseconds of the loop alone.
+        twin_ns: f64,
+    },
     /// The run ended before it was visited.
     NotVisited,
     /// The matrix has no such cell.
@@ -49,6 +56,8 @@ pub struct Figure {
     pub oversubscribed: bool,
     /// The flags of all visits.
     pub flags: BTreeSet<String>,
+    /// Whether the time of the loop around the operations was taken off.
+    pub net: bool,
     /// Visits that were refused although others were measured, with the first reason.
     pub refused: Option<(usize, Unavailable)>,
 }
@@ -66,11 +75,19 @@ pub struct Failure {
     pub visits: usize,
 }
 
+/// Why nothing is left to show, for a footnote.
+pub fn below_resolution(raw_ns: f64, twin_ns: f64) -> String {
+    format!(
+        "below resolution: {raw_ns:.0} ns an operation with the loop around it, {twin_ns:.0} ns for the loop alone; in some \
+         visit nothing was left"
+    )
+}
+
 impl Slot {
     /// The word for it in CSV.
     pub fn word(&self) -> &'static str {
         match self {
-            Slot::Measured(_) | Slot::Works => "measured",
+            Slot::Measured(_) | Slot::Works | Slot::BelowResolution { .. } => "measured",
             Slot::Unavailable(_) => "unavailable",
             Slot::Failed(_) => "failed",
             Slot::NotVisited => "not_visited",
@@ -94,15 +111,17 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
         visits[visit.cell_index].push(visit);
     }
     let shown = |slot| match slot {
-        Slot::Measured(_) if run.header.effort == TEST_EFFORT => Slot::Works,
+        Slot::Measured(_) | Slot::BelowResolution { .. } if run.header.effort == TEST_EFFORT => Slot::Works,
         slot => slot,
     };
     let planned = run.header.cells.iter().zip(visits);
     let mut slots: Vec<Slot> = planned
         .map(|(planned, visits)| shown(slot(metric, &planned.cell, planned.unavailable.as_ref(), &visits)))
         .collect();
-    if metric == Metric::PercentOfMemoryCopy {
-        relate_to_copy(run, &mut slots);
+    match metric {
+        Metric::PercentOfMemoryCopy => relate_to_copy(run, &mut slots),
+        Metric::CallsPerSelectCall => relate_to_reference(run, &mut slots),
+        _ => {}
     }
     slots
 }
@@ -132,6 +151,45 @@ fn relate_to_copy(run: &Run, slots: &mut [Slot]) {
     }
 }
 
+/// Makes ratios of nanoseconds: those of the measure's reference mechanism at the same place over the cell's own.
+fn relate_to_reference(run: &Run, slots: &mut [Slot]) {
+    let cells = run.header.cells.iter().map(|planned| &planned.cell);
+    let references: Vec<(&Cell, f64)> = cells
+        .zip(slots.iter())
+        .filter(|(cell, _)| cell.measure().and_then(Measure::reference) == Some(cell.mechanism()))
+        .filter_map(|(cell, slot)| Some((cell, slot.figure()?.shown.value)))
+        .collect();
+    for (planned, slot) in run.header.cells.iter().zip(slots) {
+        let Slot::Measured(figure) = slot else { continue };
+        let here = |reference: &Cell| {
+            let mechanism = Value::word(reference.mechanism());
+            planned.cell.clone().with(Axis::Mechanism, mechanism) == *reference
+        };
+        match references.iter().find(|(cell, _)| here(cell)) {
+            Some((_, reference_ns)) => figure.shown = figure.shown.rate(*reference_ns),
+            None => *slot = Slot::Absent,
+        }
+    }
+}
+
+/// The footnote of a figure from which the time of the loop was taken off.
+pub const NET: &str = "net: the same loop without the call was timed in each visit; as it took over 1 %, its median was taken \
+                       off (raw: `report --metric raw_ns_per_op`, the loop: `overhead_ns_per_op`)";
+
+/// The share of an operation above which the loop around it is taken off.
+const OVERHEAD_LIMIT: f64 = 0.01;
+
+/// The medians over the visits of the overhead, in nanoseconds of time and CPU time, where that of time is over the limit.
+fn overhead(measured: &[&Measured]) -> Option<(f64, f64)> {
+    let overheads: Vec<Overhead> =
+        measured.iter().map(|measured| measured.overhead).collect::<Option<_>>()?;
+    let of = |part: fn(&Overhead) -> f64| median(&overheads.iter().map(part).collect::<Vec<f64>>());
+    let time_ns = median(&measured.iter().map(|measured| measured.lead_ns()).collect::<Vec<f64>>())?;
+    let twin_ns = of(|overhead| overhead.twin_ns)?;
+    let twin_cpu_ns = of(|overhead| overhead.twin_cpu_ns)?;
+    (twin_ns > OVERHEAD_LIMIT * time_ns).then_some((twin_ns, twin_cpu_ns))
+}
+
 /// What came of one cell. A failed visit fails it; then the visits that were measured count.
 fn slot(metric: Metric, cell: &Cell, planned: Option<&Unavailable>, visits: &[&Visit]) -> Slot {
     if let Some(failure) = failure(visits) {
@@ -143,8 +201,30 @@ fn slot(metric: Metric, cell: &Cell, planned: Option<&Unavailable>, visits: &[&V
     match (measured.is_empty(), refused) {
         (true, Some((_, unavailable))) => Slot::Unavailable(unavailable),
         (true, None) => Slot::NotVisited,
-        (false, refused) => figure(metric, cell, &measured, refused),
+        (false, refused) => without_overhead(metric, cell, &measured, refused),
     }
+}
+
+/// The figure of a cell with measured visits, less the loop around the operations where that is not negligible.
+fn without_overhead(
+    metric: Metric,
+    cell: &Cell,
+    measured: &[&Measured],
+    refused: Option<(usize, Unavailable)>,
+) -> Slot {
+    let Some((twin_ns, twin_cpu_ns)) = overhead(measured).filter(|_| !metric.is_raw()) else {
+        return figure(metric, cell, measured, refused);
+    };
+    let raw: Vec<f64> = measured.iter().map(|measured| measured.lead_ns()).collect();
+    let net: Vec<Measured> = measured.iter().map(|measured| measured.less(twin_ns, twin_cpu_ns)).collect();
+    if net.iter().any(|net| net.lead_ns() <= 0.0) {
+        return Slot::BelowResolution { raw_ns: median(&raw).unwrap_or(0.0), twin_ns };
+    }
+    let mut slot = figure(metric, cell, &net.iter().collect::<Vec<_>>(), refused);
+    if let Slot::Measured(figure) = &mut slot {
+        figure.net = true;
+    }
+    slot
 }
 
 /// The figures of a visit that has some.
@@ -199,6 +279,7 @@ fn figure(
         least_ops: ops.clone().min().unwrap_or(0),
         most_ops: ops.max().unwrap_or(0),
         oversubscribed: measured.iter().any(|measured| measured.oversubscribed),
+        net: false,
         flags: measured.iter().flat_map(|measured| measured.flags.iter().cloned()).collect(),
         refused,
     }))
@@ -210,6 +291,7 @@ pub fn measure_unit(measure: Measure) -> &'static str {
         Measure::Bandwidth => "MB/s",
         Measure::RoundTrip => "us per round trip",
         Measure::Increment => "seconds per 1,000,000 increments a worker",
+        Measure::Wait => "us per call",
         Measure::Serve => "seconds per 40,000 requests",
     }
 }
@@ -223,7 +305,7 @@ fn shown(metric: Metric, cell: &Cell, ns: &Estimate, measured: &[&Measured]) -> 
     }
     Some(match cell.measure() {
         Some(Measure::Bandwidth) => ns.rate(megabytes_scale(cell)),
-        Some(Measure::RoundTrip) => ns.scaled(MICROSECOND_SCALE),
+        Some(Measure::RoundTrip | Measure::Wait) => ns.scaled(MICROSECOND_SCALE),
         Some(Measure::Increment) => ns.scaled(INCREMENT_SCALE),
         Some(Measure::Serve) => ns.scaled(REQUEST_SCALE),
         None => *ns,
@@ -234,7 +316,7 @@ fn shown(metric: Metric, cell: &Cell, ns: &Estimate, measured: &[&Measured]) -> 
 pub fn measure_value(cell: &Cell, ns: f64) -> f64 {
     match cell.measure() {
         Some(Measure::Bandwidth) => megabytes_scale(cell) / ns,
-        Some(Measure::RoundTrip) => ns * MICROSECOND_SCALE,
+        Some(Measure::RoundTrip | Measure::Wait) => ns * MICROSECOND_SCALE,
         Some(Measure::Increment) => ns * INCREMENT_SCALE,
         Some(Measure::Serve) => ns * REQUEST_SCALE,
         None => ns,
@@ -254,3 +336,95 @@ const INCREMENT_SCALE: f64 = SHOWN_INCREMENTS as f64 / 1e9;
 
 /// Seconds per [`SHOWN_REQUESTS`] for a nanosecond a request.
 pub(super) const REQUEST_SCALE: f64 = SHOWN_REQUESTS as f64 / 1e9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Header, Lead, PlannedCell, Sample, WorkerSample};
+
+    /// A wait cell of a mechanism that took so long, with a loop that took so long alone.
+    fn visit(cell_index: usize, cell: &Cell, raw_ns: f64, twin_ns: f64) -> Visit {
+        let measured = Measured {
+            ops: 100,
+            calibrated: false,
+            lead: Lead::Floor,
+            floor_ns: raw_ns,
+            typ_ns: raw_ns,
+            cpu_ns: raw_ns,
+            oversubscribed: false,
+            flags: Vec::new(),
+            overhead: Some(Overhead { twin_ns, twin_cpu_ns: twin_ns, net_ns: raw_ns - twin_ns }),
+            effective: Default::default(),
+            proofs: Vec::new(),
+            samples: vec![Sample {
+                elapsed_ns: 100 * raw_ns as u64,
+                lost_updates: None,
+                workers: vec![WorkerSample { cpu_ns: 100 * raw_ns as u64, ..WorkerSample::default() }],
+            }],
+        };
+        Visit {
+            cell_index,
+            cell: cell.clone(),
+            round: 1,
+            position: 1,
+            begin_ns: 0,
+            duration_ns: 1,
+            thrifty: false,
+            outcome: Outcome::Measured(Box::new(measured)),
+        }
+    }
+
+    fn run(figures: &[(&str, u64, f64, f64)]) -> Run {
+        let cell = |(mechanism, descriptors, ..): &(&str, u64, f64, f64)| {
+            Cell::new(Measure::Wait, mechanism).with(Axis::Descriptors, Value::Count(*descriptors))
+        };
+        let cells: Vec<Cell> = figures.iter().map(cell).collect();
+        let visits = figures.iter().zip(&cells).enumerate();
+        let visits = visits.map(|(index, (figure, cell))| visit(index, cell, figure.2, figure.3)).collect();
+        let planned = |cell| PlannedCell { cell, unavailable: None };
+        let header = Header {
+            version: String::new(),
+            matrices: Vec::new(),
+            matrix_crc32: String::new(),
+            command: Vec::new(),
+            effort: "default".into(),
+            seed: 1,
+            budget_s: 1.0,
+            precision: 0.03,
+            started: String::new(),
+            tables: Vec::new(),
+            cells: cells.into_iter().map(planned).collect(),
+        };
+        Run { header, visits, end: None, torn_line: false }
+    }
+
+    fn shown(run: &Run, metric: Metric) -> Vec<Option<f64>> {
+        slots(run, metric).iter().map(|slot| slot.figure().map(|figure| figure.shown.value)).collect()
+    }
+
+    #[test]
+    fn the_loop_is_taken_off_where_it_counts_and_never_from_what_is_raw() {
+        let run = run(&[("a", 1, 1000.0, 400.0), ("b", 1, 1000.0, 9.0)]);
+        assert_eq!(shown(&run, Metric::NsPerOp), [Some(600.0), Some(1000.0)]);
+        assert_eq!(shown(&run, Metric::Figure), [Some(0.6), Some(1.0)]);
+        assert_eq!(shown(&run, Metric::RawNsPerOp), [Some(1000.0), Some(1000.0)]);
+        assert_eq!(shown(&run, Metric::OverheadNsPerOp), [Some(400.0), Some(9.0)]);
+        assert_eq!(shown(&run, Metric::CpuNsPerOp), [Some(600.0), Some(1000.0)]);
+        let net: Vec<bool> =
+            slots(&run, Metric::Figure).iter().filter_map(Slot::figure).map(|figure| figure.net).collect();
+        assert_eq!(net, [true, false]);
+    }
+
+    #[test]
+    fn a_loop_that_takes_as_long_as_all_leaves_nothing_to_show() {
+        let slot = slots(&run(&[("a", 1, 400.0, 400.0)]), Metric::Figure).remove(0);
+        assert_eq!(slot, Slot::BelowResolution { raw_ns: 400.0, twin_ns: 400.0 });
+        assert!(below_resolution(400.0, 401.0).contains("400 ns an operation"));
+    }
+
+    #[test]
+    fn ratios_are_with_the_reference_at_the_same_place() {
+        let run = run(&[("select", 1, 300.0, 0.0), ("poll", 1, 100.0, 0.0), ("poll", 2, 100.0, 0.0)]);
+        assert_eq!(shown(&run, Metric::CallsPerSelectCall), [Some(1.0), Some(3.0), None]);
+    }
+}

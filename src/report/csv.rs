@@ -11,7 +11,8 @@ use crate::record::{Lead, Measured, Outcome, Sample, Unavailable, Visit, WorkerS
 /// The columns after the axes.
 ///
 /// `cell_outcome` says whether the cell counts; `outcome` is that of the visit. `ops` are operations
-/// a worker, `cpu_ns` and the context switches sums over the workers; `value` is the sample in `unit`.
+/// a worker, `cpu_ns` and the context switches sums over the workers, `twin_ns` the time of the loop without the
+/// operations; `value` is the sample in `unit`, loop included.
 const COLUMNS: &[&str] = &[
     "cell_outcome",
     "round",
@@ -22,6 +23,7 @@ const COLUMNS: &[&str] = &[
     "ops",
     "elapsed_ns",
     "cpu_ns",
+    "twin_ns",
     "voluntary_switches",
     "involuntary_switches",
     "value",
@@ -125,6 +127,7 @@ fn sample_fields(cell: &Cell, measured: &Measured, number: usize, sample: &Sampl
         let parts = sample.workers.iter().map(|worker| u128::from(part(worker)));
         parts.sum::<u128>().to_string()
     };
+    let twin_ns = sample.workers.iter().find_map(|worker| worker.twin).map(|twin| twin.elapsed_ns);
     let value = measure_value(cell, sample.elapsed_ns as f64 / measured.ops as f64);
     vec![
         ("outcome", "measured".into()),
@@ -133,6 +136,7 @@ fn sample_fields(cell: &Cell, measured: &Measured, number: usize, sample: &Sampl
         ("ops", measured.ops.to_string()),
         ("elapsed_ns", sample.elapsed_ns.to_string()),
         ("cpu_ns", sum(|worker| worker.cpu_ns)),
+        ("twin_ns", twin_ns.map(|twin_ns| twin_ns.to_string()).unwrap_or_default()),
         ("voluntary_switches", sum(|worker| worker.voluntary_switches)),
         ("involuntary_switches", sum(|worker| worker.involuntary_switches)),
         ("value", if value.is_finite() { value.to_string() } else { String::new() }),

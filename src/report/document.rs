@@ -4,7 +4,7 @@
 
 use super::Options;
 use super::beside;
-use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_REQUESTS, Slot, slots};
+use super::cells::{Failure, Figure, NET, SHOWN_INCREMENTS, SHOWN_REQUESTS, Slot, below_resolution, slots};
 use super::digits::{counted, superscript, thousands, uncertainty, value};
 use super::escape::command;
 use super::load::Run;
@@ -195,13 +195,13 @@ fn sheet(projection: &Projection, options: Options) -> Sheet {
     let table = projection.table;
     let mut footnotes = Footnotes::default();
     let mut panels: Vec<Panel> =
-        projection.grids.iter().map(|grid| panel(projection, grid, options.metric, &mut footnotes)).collect();
-    if options.published && options.metric == Metric::Figure {
+        projection.grids.iter().map(|grid| panel(projection, grid, &mut footnotes)).collect();
+    if options.published {
         panels.extend(beside::panels(projection, &mut footnotes));
     }
     Sheet {
-        heading: format!("{} {} ({})", table.id, table.title, options.metric.unit(table.measure)),
-        captions: captions(projection, options.metric),
+        heading: format!("{} {} ({})", table.id, table.title, projection.metric.unit(table.measure)),
+        captions: captions(projection),
         panels,
         notes: table.notes.clone(),
         footnotes: footnotes.texts,
@@ -209,7 +209,8 @@ fn sheet(projection: &Projection, options: Options) -> Sheet {
 }
 
 /// What holds for the whole table: the unit, axes of one value, a scale.
-fn captions(projection: &Projection, metric: Metric) -> Vec<String> {
+fn captions(projection: &Projection) -> Vec<String> {
+    let metric = projection.metric;
     let mut captions = Vec::new();
     match (metric, projection.table.measure) {
         (Metric::Figure, Measure::Bandwidth) => captions.push("MB/s = 10^6 bytes a second.".to_string()),
@@ -223,6 +224,7 @@ fn captions(projection: &Projection, metric: Metric) -> Vec<String> {
         (Metric::Figure, Measure::Serve) => {
             captions.extend(scaled(projection, SHOWN_REQUESTS, "requests"));
         }
+        (Metric::Figure, Measure::Wait) => {}
         _ => captions.push(format!("{}: {}.", metric.spec().name, metric.spec().help)),
     }
     let constant = |(axis, value, everywhere): &(Axis, Value, bool)| {
@@ -250,9 +252,10 @@ fn scaled(projection: &Projection, shown: u64, ops: &str) -> Option<String> {
     Some(format!("Scaled: measured on {batches} ({least} to {most} {ops}), shown for {shown}."))
 }
 
-fn panel(projection: &Projection, grid: &Grid, metric: Metric, footnotes: &mut Footnotes) -> Panel {
+fn panel(projection: &Projection, grid: &Grid, footnotes: &mut Footnotes) -> Panel {
     let table = projection.table;
-    let higher_wins = metric.more_is_better(table.measure) == Some(true) && table.column == Axis::Mechanism;
+    let higher_wins =
+        projection.metric.more_is_better(table.measure) == Some(true) && table.column == Axis::Mechanism;
     let mut rows = Vec::new();
     for (heading, slots) in grid.rows.iter().zip(&grid.slots) {
         let best = if higher_wins { winner(slots) } else { None };
@@ -309,6 +312,9 @@ fn place(slot: &Slot, footnotes: &mut Footnotes) -> Place {
         Slot::Works => ("works".into(), Vec::new()),
         Slot::Unavailable(why) => ("n/a".into(), vec![with_remedy(&why.reason, &why.remedy)]),
         Slot::Failed(failure) => ("failed".into(), vec![failed(failure)]),
+        Slot::BelowResolution { raw_ns, twin_ns } => {
+            ("below resolution".into(), vec![below_resolution(*raw_ns, *twin_ns)])
+        }
         Slot::NotVisited => {
             ("not visited".into(), vec!["the run ended before this cell was visited".to_string()])
         }
@@ -334,6 +340,9 @@ fn remarks(figure: &Figure) -> Vec<String> {
     }
     if figure.shown.full_range {
         remarks.push("visits in a row are too much alike: ± is the full range of the visits".into());
+    }
+    if figure.net {
+        remarks.push(NET.into());
     }
     if figure.oversubscribed {
         remarks.push("more workers than CPUs".into());
@@ -403,6 +412,7 @@ mod tests {
             least_ops: 1,
             most_ops: 1,
             oversubscribed: false,
+            net: false,
             flags: Default::default(),
             refused: None,
         }))

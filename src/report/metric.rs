@@ -37,6 +37,16 @@ pub enum Metric {
     LostShare,
     /// Bandwidth over that of one copy of the same bytes in memory by one worker, in percent.
     PercentOfMemoryCopy,
+    /// Elapsed nanoseconds an operation, the loop around it included.
+    RawNsPerOp,
+    /// Nanoseconds an operation that the loop took without it.
+    OverheadNsPerOp,
+    /// Nanoseconds of a call for each descriptor that is watched.
+    NsPerDescriptor,
+    /// Seconds of CPU time for 100,000 calls.
+    CpuSPer100000,
+    /// Calls made in the time that the reference mechanism takes for one, at the same place.
+    CallsPerSelectCall,
     /// Seconds of CPU time of the server per 40,000 requests.
     ServerCpuS,
     /// Microseconds that half of the requests took at most.
@@ -64,6 +74,7 @@ pub struct MetricSpec {
 const EVERY: &[Measure] = Measure::ALL;
 const BANDWIDTH: &[Measure] = &[Measure::Bandwidth];
 const INCREMENT: &[Measure] = &[Measure::Increment];
+const WAIT: &[Measure] = &[Measure::Wait];
 const SERVE: &[Measure] = &[Measure::Serve];
 
 /// Every metric.
@@ -158,6 +169,46 @@ pub const METRICS: &[MetricSpec] = &[
         "bandwidth over that of memory_copy at the same size, from the same run",
     ),
     spec(
+        Metric::RawNsPerOp,
+        "raw_ns_per_op",
+        "ns an operation, loop included",
+        WAIT,
+        Some(false),
+        "elapsed time an operation with the overhead of the loop left in",
+    ),
+    spec(
+        Metric::OverheadNsPerOp,
+        "overhead_ns_per_op",
+        "ns an operation, loop alone",
+        WAIT,
+        Some(false),
+        "time of the loop without the call; taken off other times where it is over 1 %",
+    ),
+    spec(
+        Metric::NsPerDescriptor,
+        "ns_per_descriptor",
+        "ns a descriptor",
+        WAIT,
+        Some(false),
+        "time of a call over the descriptors that are watched",
+    ),
+    spec(
+        Metric::CpuSPer100000,
+        "cpu_s_per_100000",
+        "CPU seconds per 100,000 calls",
+        WAIT,
+        Some(false),
+        "CPU time of 100,000 calls",
+    ),
+    spec(
+        Metric::CallsPerSelectCall,
+        "calls_per_select_call",
+        "calls in the time of one call of the reference",
+        WAIT,
+        Some(true),
+        "calls a second over those of the mechanism that the others are compared with, at the same place",
+    ),
+    spec(
         Metric::ServerCpuS,
         "server_cpu_s",
         "CPU seconds of the server per 40,000 requests",
@@ -205,6 +256,11 @@ impl Metric {
         METRICS.iter().find(|spec| spec.name == name).map(|spec| spec.metric)
     }
 
+    /// Whether the overhead of the loop belongs into it.
+    pub fn is_raw(self) -> bool {
+        matches!(self, Metric::RawNsPerOp | Metric::OverheadNsPerOp)
+    }
+
     /// The unit in the heading of a table of that measure.
     pub fn unit(self, measure: Measure) -> &'static str {
         match self {
@@ -247,6 +303,10 @@ impl Metric {
                 over_samples(&|sample| 100.0 * share(&rates(sample), f64::max))
             }
             Metric::LostShare => measured.lost_share().map(|share| 100.0 * share),
+            Metric::RawNsPerOp | Metric::CallsPerSelectCall => Some(lead_ns),
+            Metric::OverheadNsPerOp => measured.overhead.map(|overhead| overhead.twin_ns),
+            Metric::NsPerDescriptor => Some(lead_ns / cell.count(Axis::Descriptors) as f64),
+            Metric::CpuSPer100000 => over_samples(&|sample| cpu_ns(sample) / all_ops * 1e5 / 1e9),
             Metric::ServerCpuS => {
                 over_samples(&|sample| server_cpu_ns(sample) / measured.ops as f64 * REQUEST_SCALE)
             }
@@ -309,6 +369,7 @@ fn share(rates: &[f64], pick: fn(f64, f64) -> f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::METRIC_NAMES;
     use crate::record::{Lead, WorkerSample};
     use crate::workload::Tally;
 
@@ -320,6 +381,7 @@ mod tests {
             voluntary_switches: 3,
             involuntary_switches: 1,
             cpu: 0,
+            twin: None,
             tally: Tally::moved(2_097_152, 100),
         };
         Sample {
@@ -339,6 +401,7 @@ mod tests {
             cpu_ns: 0.0,
             oversubscribed: false,
             flags: Vec::new(),
+            overhead: None,
             effective: Default::default(),
             proofs: Vec::new(),
             samples: vec![sample(durations_ns)],
@@ -352,6 +415,8 @@ mod tests {
 
     #[test]
     fn every_metric_has_a_name_of_its_own() {
+        let names: Vec<&str> = METRICS.iter().map(|spec| spec.name).collect();
+        assert_eq!(names, METRIC_NAMES);
         for spec in METRICS {
             assert_eq!(Metric::named(spec.name), Some(spec.metric));
             assert_eq!(spec.metric.spec().name, spec.name);

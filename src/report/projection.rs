@@ -16,6 +16,8 @@ pub type Coordinate = Option<Value>;
 pub struct Projection<'a> {
     /// The table as the matrix has it.
     pub table: &'a Table,
+    /// What it shows: what was asked for, else what the matrix says, else the figure of the measure.
+    pub metric: Metric,
     /// Axes that have one value in the whole table, and whether every cell has it.
     pub constants: Vec<(Axis, Value, bool)>,
     /// One grid for each combination of split values that has cells.
@@ -41,16 +43,42 @@ pub struct Grid {
 /// A table that would have to average: an axis with more than one value that is neither row, column
 /// nor split, or two cells in one place; a table with cells of another measure.
 pub fn project(run: &Run, metric: Metric) -> Result<Vec<Projection<'_>>> {
-    let slots = slots(run, metric);
-    let project = |table| project_table(run, table, &slots).with_context(|| format!("table {:?}", table.id));
-    let has_it = |table: &&Table| metric.spec().measures.contains(&table.measure);
-    run.header.tables.iter().filter(has_it).map(project).collect()
+    let mut made: Vec<(Metric, Vec<Slot>)> = Vec::new();
+    let mut projections = Vec::new();
+    for table in &run.header.tables {
+        let metric = shown(table, metric)?;
+        if !metric.spec().measures.contains(&table.measure) {
+            continue;
+        }
+        if !made.iter().any(|(known, _)| *known == metric) {
+            made.push((metric, slots(run, metric)));
+        }
+        let slots = made.iter().find(|(known, _)| *known == metric).map_or(&[][..], |(_, slots)| slots);
+        let projection = project_table(run, table, metric, slots);
+        projections.push(projection.with_context(|| format!("table {:?}", table.id))?);
+    }
+    Ok(projections)
+}
+
+/// What the table shows.
+fn shown(table: &Table, asked: Metric) -> Result<Metric> {
+    match &table.metric {
+        Some(name) if asked == Metric::Figure => {
+            Metric::named(name).with_context(|| format!("table {:?}: there is no metric {name:?}", table.id))
+        }
+        _ => Ok(asked),
+    }
 }
 
 /// A cell of a table, and what came of it.
 type Found<'a> = (&'a Cell, &'a Slot);
 
-fn project_table<'a>(run: &'a Run, table: &'a Table, slots: &[Slot]) -> Result<Projection<'a>> {
+fn project_table<'a>(
+    run: &'a Run,
+    table: &'a Table,
+    metric: Metric,
+    slots: &[Slot],
+) -> Result<Projection<'a>> {
     let found: Vec<Found> =
         table.cells.iter().map(|index| (&run.header.cells[*index].cell, &slots[*index])).collect();
     check(table, &found)?;
@@ -62,7 +90,7 @@ fn project_table<'a>(run: &'a Run, table: &'a Table, slots: &[Slot]) -> Result<P
             grids.push(grid(table, split, &cells)?);
         }
     }
-    Ok(Projection { table, constants: constants(table, &found), grids })
+    Ok(Projection { table, metric, constants: constants(table, &found), grids })
 }
 
 /// Whether each cell of the table has a place of its own kind in it.

@@ -55,6 +55,7 @@ fn measured(ns: f64, ops: u64) -> Outcome {
         cpu_ns: ns,
         oversubscribed: false,
         flags: Vec::new(),
+        overhead: None,
         effective: BTreeMap::new(),
         proofs: Vec::new(),
         samples: Vec::new(),

@@ -1,6 +1,7 @@
 //! Small, documented wrappers of what the libraries leave to us. Here stands the `unsafe` of the
 //! program; each file allows it for itself and gives the reason at each block.
 
+pub mod descriptor;
 #[cfg(any(target_os = "illumos", target_os = "solaris", ipcmatrix_check_doors))]
 pub mod door;
 pub mod futex;

@@ -52,7 +52,7 @@ pub fn close_all_but(kept: &[i32]) {
     let mut from: libc::c_uint = 0;
     for keep in kept.iter().map(|descriptor| *descriptor as libc::c_uint).chain([u32::MAX]) {
         if keep > from {
-            // SAFETY: this child owns its descriptor table, and no owner of a closed one runs again.
+            // SAFETY: the callers own the descriptor table, and no owner of a closed one runs again.
             unsafe { libc::syscall(libc::SYS_close_range, from, keep.saturating_sub(1), 0) };
         }
         from = keep.saturating_add(1);

@@ -2,7 +2,7 @@
 
 use super::session::Figures;
 use crate::measure::stats::median;
-use crate::record::{Measured, Sample};
+use crate::record::{Lead, Measured, Overhead, Sample, Twin};
 use crate::workload::Effective;
 
 /// The flag of a visit whose samples left 0.25 to 4 times the length they were calibrated to.
@@ -13,7 +13,7 @@ pub fn measured(figures: Figures, effective: Effective) -> Measured {
     let ops = figures.ops as f64;
     let elapsed: Vec<f64> = figures.samples.iter().map(|sample| sample.elapsed_ns as f64 / ops).collect();
     let cpu: Vec<f64> = figures.samples.iter().map(|sample| cpu_ns(sample) as f64 / ops).collect();
-    Measured {
+    let mut measured = Measured {
         ops: figures.ops,
         calibrated: figures.calibrated,
         lead: figures.lead,
@@ -22,10 +22,30 @@ pub fn measured(figures: Figures, effective: Effective) -> Measured {
         cpu_ns: median(&cpu).unwrap_or(f64::INFINITY),
         oversubscribed: figures.oversubscribed,
         flags: flags(&figures),
+        overhead: None,
         effective,
         proofs: if figures.proofs.iter().all(|proof| proof.bytes == 0) { Vec::new() } else { figures.proofs },
         samples: figures.samples,
-    }
+    };
+    measured.overhead = overhead(&measured);
+    measured
+}
+
+/// What the loop cost, by the number that leads; `None` where a sample has no twin.
+fn overhead(measured: &Measured) -> Option<Overhead> {
+    let twin = |sample: &Sample| -> Option<Twin> { sample.workers.iter().find_map(|worker| worker.twin) };
+    let twins: Vec<Twin> = measured.samples.iter().map(twin).collect::<Option<_>>()?;
+    let each = |of: fn(&Twin) -> u64| -> Vec<f64> {
+        twins.iter().map(|twin| of(twin) as f64 / measured.ops as f64).collect()
+    };
+    let elapsed = each(|twin| twin.elapsed_ns);
+    let twin_ns = match measured.lead {
+        Lead::Floor => elapsed.iter().copied().reduce(f64::min)?,
+        Lead::Typ => median(&elapsed)?,
+        Lead::Mean => elapsed.iter().sum::<f64>() / elapsed.len() as f64,
+    };
+    let twin_cpu_ns = median(&each(|twin| twin.cpu_ns))?;
+    Some(Overhead { twin_ns, twin_cpu_ns, net_ns: measured.lead_ns() - twin_ns })
 }
 
 fn cpu_ns(sample: &Sample) -> u64 {

@@ -25,10 +25,14 @@ use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+const STANDARD_STREAMS: [i32; 3] = [0, 1, 2];
+
 /// The hidden subcommand `cell`: reads a [`Request`] from standard input and prints an [`Outcome`] as one
 /// JSON line. Ends the process with 0 whenever that line was written.
 pub fn main(catalog: &Catalog) -> ! {
     std::panic::set_hook(Box::new(|_| {}));
+    // What whoever started the run left open is none of ours, and may have a number that a cell asks for.
+    process::close_all_but(&STANDARD_STREAMS);
     let result =
         catch_unwind(AssertUnwindSafe(|| request().and_then(|request: Request| perform(catalog, &request))));
     let outcome = match result {

@@ -67,15 +67,20 @@ pub fn run(
 
     session.hear(&Answer::Ready, "enter")?;
     let proofs = session.prove()?;
-    let ops = match request.ops {
-        Some(ops) => ops,
-        None => calibrate(sampling.target_ns, least, |ops| session.elapsed(ops, "warm-up"))?,
+    let alone = workload.calls_before();
+    let ops = match (alone, request.ops) {
+        (Some(_), _) => 1,
+        (None, Some(ops)) => ops,
+        (None, None) => calibrate(sampling.target_ns, least, |ops| session.elapsed(ops, "warm-up"))?,
     };
     // The book's untimed start is the untimed pass, so that its counts stay its counts.
-    if !effort.exact {
+    if !effort.exact && alone.is_none() {
         session.warm_up(ops, effort.warm_up_ns)?;
     }
-    let samples = session.samples(ops, sampling, effort.exact)?;
+    let samples = match alone {
+        Some(before) => session.one_alone(before)?,
+        None => session.samples(ops, sampling, effort.exact)?,
+    };
     session.order(&Order::Conclude, "conclude")?;
     session.hear(&Answer::Concluded, "conclude")?;
     session.order(&Order::Leave, "leave")?;
@@ -88,7 +93,7 @@ pub fn run(
             (false, false) => Lead::Typ,
         },
         oversubscribed,
-        target_ns: if ops == least || effort.exact { 0 } else { sampling.target_ns },
+        target_ns: if ops == least || effort.exact || alone.is_some() { 0 } else { sampling.target_ns },
         proofs,
         samples,
     })
@@ -181,6 +186,14 @@ impl Session<'_> {
             spent += self.elapsed(ops, "warm-up")?;
         }
         Ok(())
+    }
+
+    /// One operation after so many others, each by itself.
+    fn one_alone(&mut self, before: u64) -> Result<Vec<Sample>, Refusal> {
+        for _ in 0..before {
+            self.batch(1, "warm-up")?;
+        }
+        Ok(vec![self.batch(1, "sample")?])
     }
 
     /// The samples; fewer than planned where a batch takes much longer than the target, because the

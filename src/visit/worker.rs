@@ -4,7 +4,7 @@ use super::control::{Answer, Control, Order};
 use super::gate::Gate;
 use super::placement;
 use crate::measure::clock::{monotonic_ns, thread_cpu_ns};
-use crate::record::WorkerSample;
+use crate::record::{Twin, WorkerSample};
 use crate::workload::{Body, Workload};
 use nix::sched::sched_getcpu;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
@@ -64,6 +64,8 @@ fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<Worke
     let end_ns = monotonic_ns();
     let cpu_ns = thread_cpu_ns() - cpu_before;
     let after = getrusage(UsageWho::RUSAGE_THREAD)?;
+    let twin = if body.has_twin() { Some(twin(body, ops)?) } else { None };
+    body.after_batch()?;
     let switches = |count: fn(&Usage) -> i64| (count(&after) - count(&before)) as u64;
     Ok(WorkerSample {
         begin_ns,
@@ -72,8 +74,18 @@ fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<Worke
         voluntary_switches: switches(Usage::voluntary_context_switches),
         involuntary_switches: switches(Usage::involuntary_context_switches),
         cpu: sched_getcpu()?,
+        twin,
         tally,
     })
+}
+
+/// The loop without the operation.
+fn twin(body: &mut dyn Body, ops: u64) -> io::Result<Twin> {
+    let cpu_before = thread_cpu_ns();
+    let begin_ns = monotonic_ns();
+    body.twin(ops)?;
+    let elapsed_ns = monotonic_ns() - begin_ns;
+    Ok(Twin { elapsed_ns, cpu_ns: thread_cpu_ns() - cpu_before })
 }
 
 /// What a panic said.

@@ -23,6 +23,18 @@ pub fn increment(mechanism: &str, workers: u64, spawn: &str, placement: &str) ->
         .with(Axis::Placement, Value::word(placement))
 }
 
+/// A wait cell: that many eventfds, of which those are ready.
+pub fn wait(mechanism: &str, descriptors: u64, ready: &str) -> Cell {
+    Cell::new(Measure::Wait, mechanism)
+        .with(Axis::HighestDescriptor, Value::Count(0))
+        .with(Axis::Descriptors, Value::Count(descriptors))
+        .with(Axis::Ready, Value::word(ready))
+        .with(Axis::File, Value::word("eventfd"))
+        .with(Axis::Call, Value::word("many"))
+        .with(Axis::Variant, Value::word("as_meant"))
+        .with(Axis::Placement, Value::word("same_cpu"))
+}
+
 /// A request that measures a little.
 pub fn request(cell: &Cell) -> Request {
     Request { cell: cell.clone(), ops: None, effort: Effort::TEST, deadline_ms: DEADLINE_MS, runner: None }

@@ -39,6 +39,7 @@ pub fn trials() -> Vec<Trial> {
                         too_large_is_told(driver, spawn)
                     }));
                 }
+                // Of one worker, in a process: see readiness.rs.
                 Family::Readiness => {}
                 Family::Lock => {
                     for workers in WORKERS {
@@ -124,7 +125,7 @@ fn excludes(driver: &Driver, spawn: &str, workers: u64) {
 }
 
 /// Figures, samples and every worker's part are there and fit together.
-fn is_complete(figures: &Measured, workers: usize) {
+pub fn is_complete(figures: &Measured, workers: usize) {
     assert!(figures.ops > 0 && !figures.samples.is_empty());
     for number in [figures.floor_ns, figures.typ_ns, figures.cpu_ns] {
         assert!(number.is_finite() && number > 0.0, "{number}");

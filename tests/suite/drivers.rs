@@ -3,6 +3,7 @@
 use ipcmatrix::catalog::{Driver, Family, Reach};
 use ipcmatrix::cell::{Axis, Cell, Measure};
 use ipcmatrix::lock::{Lock, increment};
+use ipcmatrix::readiness::{Patience, Poll, Readiness, wait};
 use ipcmatrix::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
 use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use nix::sys::signal::{Signal, raise};
@@ -11,6 +12,7 @@ use nix::unistd::Pid;
 use std::fs::{OpenOptions, read_dir};
 use std::io::{self, Write};
 use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, RawFd};
 use std::process::{Command, Stdio, abort, exit};
 
 /// The variable that turns this test program into ipcmatrix with these mechanisms.
@@ -19,6 +21,8 @@ pub const SWITCH: &str = "IPCMATRIX_HOSTILE";
 /// Every one of them.
 pub static HOSTILE: &[Driver] = &[
     increment::<BrokenLock>(),
+    wait::<Miscounts>(),
+    wait::<TellsOfAnother>(),
     driver("behaves"),
     driver("hangs"),
     driver("stops"),
@@ -262,3 +266,45 @@ impl Lock for BrokenLock {
         Ok(())
     }
 }
+
+/// Tells of one descriptor more than are ready.
+struct Miscounts(Poll);
+
+/// Tells of the right number of descriptors, but of none of those that are ready.
+struct TellsOfAnother(Poll);
+
+macro_rules! liar {
+    ($liar:ident, $name:literal, $count:expr, $is_ready:literal) => {
+        impl Readiness for $liar {
+            const NAME: &'static str = $name;
+            const SUMMARY: &'static str = "poll with a lie";
+
+            fn open(most_descriptors: usize) -> io::Result<$liar> {
+                Poll::open(most_descriptors).map($liar)
+            }
+
+            fn watch(&mut self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+                self.0.watch(descriptor)
+            }
+
+            fn unwatch(&mut self, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+                self.0.unwatch(descriptor)
+            }
+
+            fn wait(&mut self, patience: Patience) -> io::Result<usize> {
+                self.0.wait(patience).map($count)
+            }
+
+            fn is_ready(&self, descriptor: RawFd) -> bool {
+                $is_ready && self.0.is_ready(descriptor)
+            }
+
+            fn ready(&self, ready: &mut Vec<RawFd>) {
+                ready.clear();
+            }
+        }
+    };
+}
+
+liar!(Miscounts, "miscounts", |told| told + 1, true);
+liar!(TellsOfAnother, "tells_of_another", |told| told, false);

@@ -98,7 +98,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// This test program, as ipcmatrix with the hostile catalog.
-fn hostile() -> Program {
+pub fn hostile() -> Program {
     Program::new(std::env::current_exe().unwrap()).env(SWITCH, "1")
 }
 

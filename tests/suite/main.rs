@@ -13,6 +13,7 @@ mod kills;
 mod machine;
 mod matrices;
 mod program;
+mod readiness;
 mod refusals;
 mod serve;
 mod user;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         matrices::trials(),
         user::trials(),
         calls::trials(),
+        readiness::trials(),
     ];
     libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()
 }
