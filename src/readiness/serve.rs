@@ -14,8 +14,8 @@ mod server;
 mod tests;
 
 use super::Readiness;
-use crate::catalog::{Driver, Family, Limit, LimitName, Reach};
-use crate::cell::{Axis, Cell, Measure};
+use crate::catalog::{Limit, LimitName};
+use crate::cell::{Axis, Cell};
 use crate::measure::histogram::STEPS;
 use crate::workload::{Batch, Body, Effective, Proof, SERVER, Workload, mismatch};
 use clients::Clients;
@@ -36,25 +36,13 @@ const LEAST_OPS: u64 = 400;
 /// Descriptors of a visit beside the connections: standard ones, control channels, those of the mechanism.
 const OTHER_DESCRIPTORS: usize = 32;
 
-/// The driver that measures a server which waits by `R`.
-pub const fn serve<R: Readiness>() -> Driver {
-    Driver {
-        family: Family::Readiness,
-        measure: Measure::Serve,
-        mechanism: R::NAME,
-        summary: R::SUMMARY,
-        reach: Reach::Both,
-        extra_axes: &[],
-        private_ipc: false,
-        present: R::present,
-        limits,
-        rough_op_ns: |cell| 20_000 + 100 * cell.count(Axis::IdleConnections),
-        open: |cell| Ok(Box::new(Serve::<R>::open(cell)?)),
-    }
+/// What a request costs about, in nanoseconds.
+pub fn rough_op_ns(cell: &Cell) -> u64 {
+    20_000 + 20 * cell.count(Axis::IdleConnections)
 }
 
 /// Each process holds one end of every connection; one process that has both workers holds both.
-fn limits(cell: &Cell) -> Vec<Limit> {
+pub fn limits(cell: &Cell) -> Vec<Limit> {
     let ends = if cell.word(Axis::Spawn) == "threads" { WORKERS } else { 1 };
     let needs = ends * connections_of(cell) + listeners_of(cell) + OTHER_DESCRIPTORS;
     vec![Limit { name: LimitName::RlimitNofile, needs: needs as u64 }]
