@@ -3,6 +3,10 @@
 //! A cell is one measure of one mechanism at one value on each axis that applies. Everything that
 //! names a cell (matrix files, filters, records, tables, exports) uses the names in this file.
 
+mod measure;
+
+pub use measure::Measure;
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,6 +43,10 @@ pub enum Axis {
     Call,
     /// Whether a classic program is repeated as it was printed or as it was meant.
     Variant,
+    /// What the connections between clients and server are made of.
+    Socket,
+    /// Connections that are open and silent, beside those of the clients.
+    IdleConnections,
 }
 
 /// The values an axis takes.
@@ -80,12 +88,15 @@ pub const MOST_WORKERS: u64 = 64;
 /// comes with.
 pub const MOST_DESCRIPTORS: u64 = 1 << 20;
 
+/// The largest number of idle connections that a cell may ask for.
+pub const MOST_IDLE_CONNECTIONS: u64 = 500_000;
+
 /// Every axis, in printing order. Lists, validation and help walk this table.
 pub const AXES: &[AxisSpec] = &[
     AxisSpec {
         axis: Axis::Measure,
         name: "measure",
-        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "wait"]),
+        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "wait", "serve"]),
         help: "what is asked of the mechanism",
     },
     AxisSpec {
@@ -166,6 +177,18 @@ pub const AXES: &[AxisSpec] = &[
         kind: Kind::Words(&["as_meant", "as_printed"]),
         help: "the program of Linux Application Development as it was meant or as it was printed",
     },
+    AxisSpec {
+        axis: Axis::Socket,
+        name: "socket",
+        kind: Kind::Words(&["tcp", "unix"]),
+        help: "TCP over loopback, or Unix stream sockets",
+    },
+    AxisSpec {
+        axis: Axis::IdleConnections,
+        name: "idle_connections",
+        kind: Kind::Count(0, MOST_IDLE_CONNECTIONS),
+        help: "connections that are open and silent, beside the 10 of the clients",
+    },
 ];
 
 impl Axis {
@@ -188,78 +211,6 @@ impl Axis {
 impl fmt::Display for Axis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-/// What is asked of a mechanism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// Bytes a second one way; the op is a message.
-    Bandwidth,
-    /// A request out and its answer back; the op is both together.
-    RoundTrip,
-    /// Lock, add one to a shared counter, unlock; the op is one increment of one worker.
-    Increment,
-    /// Ask which descriptors can be read; the op is one call.
-    Wait,
-}
-
-impl Measure {
-    /// Every measure.
-    pub const ALL: &'static [Measure] =
-        &[Measure::Bandwidth, Measure::RoundTrip, Measure::Increment, Measure::Wait];
-
-    /// The name used in files, filters and records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Measure::Bandwidth => "bandwidth",
-            Measure::RoundTrip => "round_trip",
-            Measure::Increment => "increment",
-            Measure::Wait => "wait",
-        }
-    }
-
-    /// The measure of that name, if there is one.
-    pub fn named(name: &str) -> Option<Measure> {
-        Measure::ALL.iter().copied().find(|measure| measure.name() == name)
-    }
-
-    /// The mechanism with which the others are compared in a table of ratios, where there is one.
-    pub fn reference(self) -> Option<&'static str> {
-        match self {
-            Measure::Wait => Some("select"),
-            Measure::Bandwidth | Measure::RoundTrip | Measure::Increment => None,
-        }
-    }
-
-    /// The axes that every cell of this measure has, with the values that a matrix gets when it
-    /// names none. An empty list means that the matrix must name them.
-    pub fn axes(self) -> &'static [(Axis, &'static [&'static str])] {
-        match self {
-            Measure::Bandwidth => &[
-                (Axis::MessageBytes, &[]),
-                (Axis::Spawn, &["processes"]),
-                (Axis::Placement, &["same_cpu", "cross_cpu"]),
-            ],
-            Measure::RoundTrip => {
-                &[(Axis::Spawn, &["processes"]), (Axis::Placement, &["same_cpu", "cross_cpu"])]
-            }
-            Measure::Increment => &[
-                (Axis::Workers, &[]),
-                (Axis::Spawn, &["processes"]),
-                (Axis::Placement, &["same_cpu", "cross_cpu"]),
-            ],
-            Measure::Wait => &[
-                (Axis::HighestDescriptor, &["0"]),
-                (Axis::Descriptors, &["1"]),
-                (Axis::Ready, &["all"]),
-                (Axis::File, &["eventfd"]),
-                (Axis::Call, &["many"]),
-                (Axis::Variant, &["as_meant"]),
-                (Axis::Placement, &["same_cpu"]),
-            ],
-        }
     }
 }
 

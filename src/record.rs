@@ -132,7 +132,8 @@ pub enum Outcome {
     Unavailable(Unavailable),
     /// It ought to have worked and did not; nothing of it is used.
     Failed {
-        /// What was being done: `start`, `open`, `enter`, `prove`, `warm-up`, `sample`, `leave`, `deadline`.
+        /// What was being done: `start`, `open`, `enter`, `prove`, `warm-up`, `sample`, `conclude`, `leave`,
+        /// `deadline`.
         phase: String,
         /// What went wrong.
         error: String,

@@ -11,6 +11,9 @@ use std::io;
 /// Parameters in force, by name, as the system reports them (not as they were asked for).
 pub type Effective = BTreeMap<String, serde_json::Value>;
 
+/// The worker of a serve cell that is the server; the other drives the clients.
+pub const SERVER: usize = 0;
+
 /// What a worker did in one batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
@@ -18,6 +21,22 @@ pub struct Tally {
     pub bytes: u64,
     /// System calls that moved them.
     pub calls: u64,
+    /// Calls of a mechanism that waits for many; in workers that serve.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub waits: Option<u64>,
+    /// Half of the requests took no longer, in nanoseconds; in workers that time each request.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub request_p50_ns: Option<u64>,
+    /// 99 of 100 requests took no longer, in nanoseconds; in workers that time each request.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub request_p99_ns: Option<u64>,
+}
+
+impl Tally {
+    /// What a worker did that moved so many bytes by so many system calls.
+    pub fn moved(bytes: u64, calls: u64) -> Tally {
+        Tally { bytes, calls, ..Tally::default() }
+    }
 }
 
 /// What a worker saw in the untimed pass that checks every byte.
@@ -66,6 +85,14 @@ pub trait Body {
     /// As [`Body::run`].
     fn prove(&mut self) -> io::Result<Proof> {
         Ok(Proof::default())
+    }
+
+    /// Untimed, after the last sample: what must still hold, where only the worker can see it.
+    ///
+    /// # Errors
+    /// `InvalidData` with what was expected and what was found.
+    fn conclude(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -90,6 +90,9 @@ pub const METRIC_NAMES: &[&str] = &[
     "ns_per_descriptor",
     "cpu_s_per_100000",
     "calls_per_select_call",
+    "server_cpu_s",
+    "p50_us",
+    "p99_us",
 ];
 
 /// The most cells that a matrix may have.

@@ -2,10 +2,12 @@
 
 /// Name and text of every matrix that the program carries.
 pub const SHIPPED: &[(&str, &str)] = &[
+    ("all", include_str!("../../matrices/all.toml")),
     ("appendix", include_str!("../../matrices/appendix.toml")),
     ("bandwidth", include_str!("../../matrices/bandwidth.toml")),
     ("locks", include_str!("../../matrices/locks.toml")),
     ("readiness", include_str!("../../matrices/readiness.toml")),
+    ("serve", include_str!("../../matrices/serve.toml")),
     ("smoke", include_str!("../../matrices/smoke.toml")),
     ("transports", include_str!("../../matrices/transports.toml")),
 ];

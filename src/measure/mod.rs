@@ -2,4 +2,5 @@
 
 pub mod calibrate;
 pub mod clock;
+pub mod histogram;
 pub mod stats;

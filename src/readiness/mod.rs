@@ -14,6 +14,7 @@ mod poll;
 mod ppoll;
 mod pselect;
 mod select;
+mod serve;
 mod wait;
 mod watched;
 
@@ -25,10 +26,12 @@ pub use poll::Poll;
 pub use ppoll::Ppoll;
 pub use pselect::Pselect;
 pub use select::Select;
+pub use serve::Serve;
 pub use wait::{Printed, Wait};
 
-use crate::catalog::{Driver, Family, Reach};
-use crate::cell::{Measure, Unavailable};
+use crate::catalog::{Driver, Family, Limit, Reach};
+use crate::cell::{Cell, Measure, Unavailable};
+use crate::workload::Workload;
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -134,11 +137,16 @@ pub trait Readiness: Sized + 'static {
     fn ready(&self, ready: &mut Vec<RawFd>);
 }
 
-/// The driver that measures calls of `R`.
-pub const fn wait<R: Readiness>() -> Driver {
+/// What all drivers of `R` have in common.
+const fn driver<R: Readiness>(
+    measure: Measure,
+    limits: fn(&Cell) -> Vec<Limit>,
+    rough_op_ns: fn(&Cell) -> u64,
+    open: fn(&Cell) -> io::Result<Box<dyn Workload>>,
+) -> Driver {
     Driver {
         family: Family::Readiness,
-        measure: Measure::Wait,
+        measure,
         mechanism: R::NAME,
         note: "",
         summary: R::SUMMARY,
@@ -146,10 +154,22 @@ pub const fn wait<R: Readiness>() -> Driver {
         extra_axes: &[],
         private_ipc: false,
         present: R::present,
-        limits: wait::limits::<R>,
-        rough_op_ns: wait::rough_op_ns,
-        open: |cell| Ok(Box::new(Wait::<R>::open(cell)?)),
+        limits,
+        rough_op_ns,
+        open,
     }
+}
+
+/// The driver that measures calls of `R`.
+pub const fn wait<R: Readiness>() -> Driver {
+    let open = |cell: &Cell| -> io::Result<Box<dyn Workload>> { Ok(Box::new(Wait::<R>::open(cell)?)) };
+    driver::<R>(Measure::Wait, wait::limits::<R>, wait::rough_op_ns, open)
+}
+
+/// The driver that measures a server which waits by `R`.
+pub const fn serve<R: Readiness>() -> Driver {
+    let open = |cell: &Cell| -> io::Result<Box<dyn Workload>> { Ok(Box::new(Serve::<R>::open(cell)?)) };
+    driver::<R>(Measure::Serve, serve::limits, serve::rough_op_ns, open)
 }
 
 /// Every measure of every mechanism.
@@ -162,6 +182,14 @@ pub const DRIVERS: &[Driver] = &[
     wait::<EpollEdge>(),
     wait::<EpollOneshot>(),
     wait::<IoUringPoll>(),
+    serve::<Select>(),
+    serve::<Pselect>(),
+    serve::<Poll>(),
+    serve::<Ppoll>(),
+    serve::<Epoll>(),
+    serve::<EpollEdge>(),
+    serve::<EpollOneshot>(),
+    serve::<IoUringPoll>(),
 ];
 
 #[cfg(test)]

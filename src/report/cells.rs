@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 /// The increments a worker for which seconds are shown, as in the book.
 pub const SHOWN_INCREMENTS: u64 = 1_000_000;
 
+/// The requests for which seconds are shown, as in the article that served cells come from.
+pub const SHOWN_REQUESTS: u64 = 40_000;
+
 /// The effort of a run whose figures are not shown: it only sees that every cell works.
 pub const TEST_EFFORT: &str = "test";
 
@@ -42,7 +45,8 @@ pub enum Slot {
 pub struct Figure {
     /// Nanoseconds an operation; what the runner compares with the precision.
     pub ns: Estimate,
-    /// What is shown, in its unit: MB/s, microseconds, seconds per [`SHOWN_INCREMENTS`], or another metric.
+    /// What is shown, in its unit: MB/s, microseconds, seconds per [`SHOWN_INCREMENTS`] or
+    /// [`SHOWN_REQUESTS`], or another metric.
     pub shown: Estimate,
     /// The fewest operations a worker in a sample, over the visits.
     pub least_ops: u64,
@@ -304,6 +308,7 @@ pub fn measure_unit(measure: Measure) -> &'static str {
         Measure::RoundTrip => "us per round trip",
         Measure::Increment => "seconds per 1,000,000 increments a worker",
         Measure::Wait => "us per call",
+        Measure::Serve => "seconds per 40,000 requests",
     }
 }
 
@@ -321,6 +326,7 @@ fn shown(metric: Metric, cell: &Cell, ns: &Estimate, measured: &[&Measured]) -> 
         Some(Measure::Bandwidth) => ns.rate(megabytes_scale(cell)),
         Some(Measure::RoundTrip | Measure::Wait) => ns.scaled(MICROSECOND_SCALE),
         Some(Measure::Increment) => ns.scaled(INCREMENT_SCALE),
+        Some(Measure::Serve) => ns.scaled(REQUEST_SCALE),
         None => *ns,
     })
 }
@@ -331,6 +337,7 @@ pub fn measure_value(cell: &Cell, ns: f64) -> f64 {
         Some(Measure::Bandwidth) => megabytes_scale(cell) / ns,
         Some(Measure::RoundTrip | Measure::Wait) => ns * MICROSECOND_SCALE,
         Some(Measure::Increment) => ns * INCREMENT_SCALE,
+        Some(Measure::Serve) => ns * REQUEST_SCALE,
         None => ns,
     }
 }
@@ -345,6 +352,9 @@ const MICROSECOND_SCALE: f64 = 1e-3;
 
 /// Seconds per [`SHOWN_INCREMENTS`] for a nanosecond an increment.
 const INCREMENT_SCALE: f64 = SHOWN_INCREMENTS as f64 / 1e9;
+
+/// Seconds per [`SHOWN_REQUESTS`] for a nanosecond a request.
+pub(super) const REQUEST_SCALE: f64 = SHOWN_REQUESTS as f64 / 1e9;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 
 use super::Options;
 use super::beside;
-use super::cells::{Failure, Figure, NET, SHOWN_INCREMENTS, Slot, below_resolution, slots};
+use super::cells::{Failure, Figure, NET, SHOWN_INCREMENTS, SHOWN_REQUESTS, Slot, below_resolution, slots};
 use super::digits::{counted, superscript, thousands, uncertainty, value};
 use super::escape::command;
 use super::load::Run;
@@ -222,7 +222,12 @@ fn captions(projection: &Projection) -> Vec<String> {
             captions
                 .push("Request out and answer back, never halved; the book calls it latency.".to_string());
         }
-        (Metric::Figure, Measure::Increment) => captions.extend(scaled(projection)),
+        (Metric::Figure, Measure::Increment) => {
+            captions.extend(scaled(projection, SHOWN_INCREMENTS, "increments a worker"));
+        }
+        (Metric::Figure, Measure::Serve) => {
+            captions.extend(scaled(projection, SHOWN_REQUESTS, "requests"));
+        }
         (Metric::Figure, Measure::Wait) => {}
         _ => captions.push(format!("{}: {}.", metric.spec().name, metric.spec().help)),
     }
@@ -237,22 +242,22 @@ fn captions(projection: &Projection) -> Vec<String> {
     captions
 }
 
-/// That increments were measured on other counts than the one shown.
-fn scaled(projection: &Projection) -> Option<String> {
+/// That the figures were measured on other counts of operations than the one shown.
+fn scaled(projection: &Projection, shown: u64, ops: &str) -> Option<String> {
     let slots = projection.grids.iter().flat_map(|grid| grid.slots.iter().flatten());
     let figures: Vec<&Figure> = slots.filter_map(Slot::figure).collect();
     let least = figures.iter().map(|figure| figure.least_ops).min()?;
     let most = figures.iter().map(|figure| figure.most_ops).max()?;
-    if (least, most) == (SHOWN_INCREMENTS, SHOWN_INCREMENTS) {
+    if (least, most) == (shown, shown) {
         return None;
     }
     if least == most {
-        let (least, shown) = (thousands(least), thousands(SHOWN_INCREMENTS));
-        return Some(format!("Scaled: measured on {least} increments a worker, shown for {shown}."));
+        let (least, shown) = (thousands(least), thousands(shown));
+        return Some(format!("Scaled: measured on {least} {ops}, shown for {shown}."));
     }
-    let batches = if most <= SHOWN_INCREMENTS { "shorter batches" } else { "other batches" };
-    let (least, most, shown) = (thousands(least), thousands(most), thousands(SHOWN_INCREMENTS));
-    Some(format!("Scaled: measured on {batches} ({least} to {most} increments a worker), shown for {shown}."))
+    let batches = if most <= shown { "shorter batches" } else { "other batches" };
+    let (least, most, shown) = (thousands(least), thousands(most), thousands(shown));
+    Some(format!("Scaled: measured on {batches} ({least} to {most} {ops}), shown for {shown}."))
 }
 
 fn panel(projection: &Projection, grid: &Grid, footnotes: &mut Footnotes) -> Panel {

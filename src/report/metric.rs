@@ -3,10 +3,11 @@
 //! Each metric is one number a visit, from the samples that the visit keeps; the figure of a cell is the
 //! median over its visits, as always.
 
-use super::cells::{measure_unit, measure_value};
+use super::cells::{REQUEST_SCALE, measure_unit, measure_value};
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::median;
 use crate::record::{Measured, Sample};
+use crate::workload::{SERVER, Tally};
 
 /// What a table shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +48,12 @@ pub enum Metric {
     CpuSPer100000,
     /// Calls made in the time that the reference mechanism takes for one, at the same place.
     CallsPerSelectCall,
+    /// Seconds of CPU time of the server per 40,000 requests.
+    ServerCpuS,
+    /// Microseconds that half of the requests took at most.
+    P50Us,
+    /// Microseconds that 99 of 100 requests took at most.
+    P99Us,
 }
 
 /// One row of the metric table.
@@ -69,6 +76,7 @@ const EVERY: &[Measure] = Measure::ALL;
 const BANDWIDTH: &[Measure] = &[Measure::Bandwidth];
 const INCREMENT: &[Measure] = &[Measure::Increment];
 const WAIT: &[Measure] = &[Measure::Wait];
+const SERVE: &[Measure] = &[Measure::Serve];
 
 /// Every metric.
 pub const METRICS: &[MetricSpec] = &[
@@ -87,7 +95,7 @@ pub const METRICS: &[MetricSpec] = &[
         "operations/s",
         EVERY,
         Some(true),
-        "messages, round trips or increments of all workers a second",
+        "messages, round trips, increments of all workers or requests a second",
     ),
     spec(
         Metric::CpuNsPerOp,
@@ -201,6 +209,30 @@ pub const METRICS: &[MetricSpec] = &[
         Some(true),
         "calls a second over those of the mechanism that the others are compared with, at the same place",
     ),
+    spec(
+        Metric::ServerCpuS,
+        "server_cpu_s",
+        "CPU seconds of the server per 40,000 requests",
+        SERVE,
+        Some(false),
+        "CPU time of the server alone, scaled to 40,000 requests",
+    ),
+    spec(
+        Metric::P50Us,
+        "p50_us",
+        "us, half of the requests",
+        SERVE,
+        Some(false),
+        "half of the requests took no longer, from before the request is sent to after its reply came",
+    ),
+    spec(
+        Metric::P99Us,
+        "p99_us",
+        "us, 99 of 100 requests",
+        SERVE,
+        Some(false),
+        "99 of 100 requests took no longer, from before the request is sent to after its reply came",
+    ),
 ];
 
 const fn spec(
@@ -289,6 +321,11 @@ impl Metric {
             Metric::OverheadNsPerOp => measured.overhead.map(|overhead| overhead.twin_ns),
             Metric::NsPerDescriptor => Some(lead_ns / cell.count(Axis::Descriptors) as f64),
             Metric::CpuSPer100000 => over_samples(&|sample| cpu_ns(sample) / all_ops * 1e5 / 1e9),
+            Metric::ServerCpuS => {
+                over_samples(&|sample| server_cpu_ns(sample) / measured.ops as f64 * REQUEST_SCALE)
+            }
+            Metric::P50Us => over_samples(&|sample| request_us(sample, |tally| tally.request_p50_ns)),
+            Metric::P99Us => over_samples(&|sample| request_us(sample, |tally| tally.request_p99_ns)),
             // It needs another cell beside this one: the caller divides.
             Metric::PercentOfMemoryCopy => Some(measure_value(cell, lead_ns)),
             Metric::Fairness | Metric::LeastShare | Metric::MostShare => None,
@@ -301,6 +338,16 @@ const MIB: f64 = 1_048_576.0;
 
 fn cpu_ns(sample: &Sample) -> f64 {
     sample.workers.iter().map(|worker| worker.cpu_ns).sum::<u64>() as f64
+}
+
+fn server_cpu_ns(sample: &Sample) -> f64 {
+    sample.workers.get(SERVER).map_or(f64::NAN, |server| server.cpu_ns as f64)
+}
+
+/// A percentile of the request times of the worker that timed them; not finite where none did.
+fn request_us(sample: &Sample, percentile: fn(&Tally) -> Option<u64>) -> f64 {
+    let timed = sample.workers.iter().find_map(|worker| percentile(&worker.tally));
+    timed.map_or(f64::NAN, |ns| ns as f64 / 1e3)
 }
 
 fn switches(sample: &Sample) -> f64 {
@@ -351,7 +398,7 @@ mod tests {
             involuntary_switches: 1,
             cpu: 0,
             twin: None,
-            tally: Tally { bytes: 2_097_152, calls: 100 },
+            tally: Tally::moved(2_097_152, 100),
         };
         Sample {
             elapsed_ns: durations_ns.iter().copied().max().unwrap_or(1),
@@ -412,6 +459,20 @@ mod tests {
         assert_eq!(Metric::LostShare.of(&cell, &visit), None);
         visit.samples[0].lost_updates = Some(25);
         near(Metric::LostShare.of(&cell, &visit), 25.0);
+    }
+
+    #[test]
+    fn a_server_gives_its_own_cpu_time_and_percentiles_of_requests() {
+        let cell = Cell::new(Measure::Serve, "x");
+        let mut visit = visit(&[4000, 8000], 100);
+        assert_eq!(Metric::P50Us.of(&cell, &visit), None, "nobody timed a request");
+        visit.samples[0].workers[1].tally.request_p50_ns = Some(7000);
+        visit.samples[0].workers[1].tally.request_p99_ns = Some(9500);
+        near(Metric::P50Us.of(&cell, &visit), 7.0);
+        near(Metric::P99Us.of(&cell, &visit), 9.5);
+        near(Metric::ServerCpuS.of(&cell, &visit), 2000.0 / 100.0 * 40_000.0 / 1e9);
+        near(Metric::OpsPerSecond.of(&cell, &visit), 1e9 / 20.0);
+        near(Metric::Figure.of(&cell, &visit), 20.0 * 40_000.0 / 1e9);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The book's counts and statistic, for `run --exact`: 5 x 10 MiB a bandwidth cell, 3 x 10,000 round trips,
 //! 3 x 1,000,000 increments a worker, 3 x 100,000 waits; the mean leads. Stevens, UNIX Network Programming, volume 2,
 //! Appendix A; Kerrisk, The Linux Programming Interface, table 63-9.
+//! A served cell has the 40,000 requests of the article that it comes from, 3 times.
 
 use crate::cell::{Cell, Measure};
 use crate::record::Effort;
@@ -8,6 +9,7 @@ use crate::record::Effort;
 /// Bytes of one loop of bandwidth.
 const LOOP_BYTES: u64 = 10 << 20;
 const ROUND_TRIPS: u64 = 10_000;
+const REQUESTS: u64 = 40_000;
 const INCREMENTS: u64 = 1_000_000;
 /// Waits of Kerrisk's table; The Linux Programming Interface, 63.4.5.
 const WAITS: u64 = 100_000;
@@ -26,6 +28,7 @@ pub fn ops(cell: &Cell) -> u64 {
         Some(Measure::Bandwidth) => LOOP_BYTES.div_ceil(cell.message_bytes().max(1) as u64),
         Some(Measure::RoundTrip) => ROUND_TRIPS,
         Some(Measure::Wait) => WAITS,
+        Some(Measure::Serve) => REQUESTS,
         Some(Measure::Increment) | None => INCREMENTS,
     }
 }
@@ -61,6 +64,7 @@ mod tests {
         let trips = Cell::new(Measure::RoundTrip, "x");
         assert_eq!((ops(&trips), effort(&trips).additive.samples), (10_000, 3));
         assert_eq!(ops(&Cell::new(Measure::Increment, "x")), 1_000_000);
+        assert_eq!(ops(&Cell::new(Measure::Serve, "x")), 40_000);
     }
 
     #[test]

@@ -92,8 +92,16 @@ impl PollRing {
             Err(error) if error.raw_os_error() == Some(libc::ETIME) => {}
             entered => drop(entered?),
         }
+        // The flag that work is left may stay when none is: another CPU sets it after it has handed the work over,
+        // and that work may have been done in between. So a call that makes no event is the last.
+        let mut events = self.0.completion().len();
         while self.0.submission().taskrun() {
             self.make_events()?;
+            let events_now = self.0.completion().len();
+            if events_now == events {
+                break;
+            }
+            events = events_now;
         }
         Ok(())
     }

@@ -179,7 +179,7 @@ impl<E: End> Body for Writer<'_, E> {
             self.number += 1;
             calls += self.send()?;
         }
-        Ok(Tally { bytes: ops * self.buffer.text().len() as u64, calls: calls * E::SYSTEM_CALLS })
+        Ok(Tally::moved(ops * self.buffer.text().len() as u64, calls * E::SYSTEM_CALLS))
     }
 
     fn prove(&mut self) -> io::Result<Proof> {
@@ -252,7 +252,7 @@ impl<E: End> Body for Reader<'_, E> {
             left -= got as u64;
             calls += 1;
         }
-        Ok(Tally { bytes, calls: calls * E::SYSTEM_CALLS })
+        Ok(Tally::moved(bytes, calls * E::SYSTEM_CALLS))
     }
 
     fn prove(&mut self) -> io::Result<Proof> {

@@ -125,7 +125,7 @@ impl Body for Client {
             self.number += 1;
             self.call()?;
         }
-        Ok(Tally { bytes: ops * self.text.len() as u64, calls: ops })
+        Ok(Tally::moved(ops * self.text.len() as u64, ops))
     }
 
     fn prove(&mut self) -> io::Result<Proof> {
@@ -225,7 +225,7 @@ impl Body for Server {
             self.request(ops)?;
         }
         drop(self.await_calls(ops)?);
-        Ok(Tally { bytes: ops * self.message_bytes as u64, calls: ops })
+        Ok(Tally::moved(ops * self.message_bytes as u64, ops))
     }
 
     fn prove(&mut self) -> io::Result<Proof> {

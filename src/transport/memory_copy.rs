@@ -111,7 +111,7 @@ impl Body for Copier {
             self.copy(place.clone());
             self.follower.follow(&self.to[place])?;
         }
-        Ok(Tally { bytes: ops * self.sizes.message_bytes as u64, calls: 0 })
+        Ok(Tally::moved(ops * self.sizes.message_bytes as u64, 0))
     }
 
     fn prove(&mut self) -> io::Result<Proof> {
@@ -222,8 +222,8 @@ mod tests {
         for bad in [&[altered][..], &[short], &[], &[proof, proof]] {
             assert_eq!(copy.verify_proof(bad).unwrap_err().kind(), io::ErrorKind::InvalidData);
         }
-        let tally = Tally { bytes: 999, calls: 10 };
-        for bad in [&[tally][..], &[], &[Tally { bytes: 1000, calls: 10 }; 2]] {
+        let tally = Tally::moved(999, 10);
+        for bad in [&[tally][..], &[], &[Tally::moved(1000, 10); 2]] {
             let batch = Batch { ops: 10, total_ops: 10, tallies: bad };
             assert_eq!(copy.verify(&batch).unwrap_err().kind(), io::ErrorKind::InvalidData);
         }

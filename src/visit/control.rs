@@ -20,6 +20,8 @@ pub enum Order {
     Run(u64),
     /// Do the untimed pass.
     Prove,
+    /// See whether what must hold at the end does.
+    Conclude,
     /// End.
     Leave,
 }
@@ -33,6 +35,8 @@ pub enum Answer {
     Done(WorkerSample),
     /// It did the untimed pass.
     Proved(Proof),
+    /// What must hold at the end does.
+    Concluded,
     /// It could not; it ends.
     Failed(String),
 }

@@ -65,7 +65,7 @@ pub fn run(
     };
     let least = if effort.fill_channels { workload.least_ops() } else { 1 };
 
-    session.await_ready()?;
+    session.hear(&Answer::Ready, "enter")?;
     let proofs = session.prove()?;
     let alone = workload.calls_before();
     let ops = match (alone, request.ops) {
@@ -81,6 +81,8 @@ pub fn run(
         Some(before) => session.one_alone(before)?,
         None => session.samples(ops, sampling, effort.exact)?,
     };
+    session.order(&Order::Conclude, "conclude")?;
+    session.hear(&Answer::Concluded, "conclude")?;
     session.order(&Order::Leave, "leave")?;
     Ok(Figures {
         ops,
@@ -115,9 +117,10 @@ impl Session<'_> {
         collect(self.controls, timed, self.deadline, phase)
     }
 
-    fn await_ready(&self) -> Result<(), Refusal> {
-        let answers = self.collect("enter")?;
-        expect(answers, "enter", |answer| (answer == Answer::Ready).then_some(())).map(drop)
+    /// Waits until every worker has said that.
+    fn hear(&self, wanted: &Answer, phase: &'static str) -> Result<(), Refusal> {
+        let said = |answer| (answer == *wanted).then_some(());
+        expect(self.collect(phase)?, phase, said).map(drop)
     }
 
     fn prove(&self) -> Result<Vec<Proof>, Refusal> {

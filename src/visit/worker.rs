@@ -42,6 +42,10 @@ fn obey(control: &Control, gate: Option<&Gate>, body: &mut dyn Body) -> io::Resu
         match order {
             Order::Run(ops) => control.send(&Answer::Done(batch(gate, body, ops)?))?,
             Order::Prove => control.send(&Answer::Proved(body.prove()?))?,
+            Order::Conclude => {
+                body.conclude()?;
+                control.send(&Answer::Concluded)?;
+            }
             Order::Leave => break,
         }
     }

@@ -47,8 +47,8 @@ pub fn trials() -> Vec<Trial> {
                 Measure::RoundTrip => {
                     trials.push(trial(name("answers"), needs, move || answers(driver, spawn)));
                 }
-                // Of one worker, in a process: see readiness.rs.
-                Measure::Wait => {}
+                // See readiness.rs and serve.rs.
+                Measure::Wait | Measure::Serve => {}
                 Measure::Increment => {
                     for workers in WORKERS {
                         let run = move || excludes(driver, spawn, workers);

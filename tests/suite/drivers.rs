@@ -44,6 +44,7 @@ pub static HOSTILE: &[Driver] = &[
     driver("hangs_in_enter"),
     driver("alters_a_byte"),
     driver("hangs_in_proof"),
+    driver("fails_in_the_last_check"),
     driver("hangs_at_the_end"),
     driver("fails_at_the_end"),
     driver("leaves_a_child"),
@@ -57,12 +58,15 @@ struct Deeds {
     batch: fn(&mut Tally) -> io::Result<()>,
     /// What is added to the checksum.
     prove: fn() -> io::Result<u32>,
+    /// After the last sample.
+    conclude: fn() -> io::Result<()>,
     /// When the worker is told to leave.
     leave: fn(),
 }
 
 fn deeds(mechanism: &str) -> io::Result<Deeds> {
-    let good = Deeds { enter: || Ok(()), batch: |_| Ok(()), prove: || Ok(0), leave: || () };
+    let good =
+        Deeds { enter: || Ok(()), batch: |_| Ok(()), prove: || Ok(0), conclude: || Ok(()), leave: || () };
     Ok(match mechanism {
         "behaves" => good,
         "hangs" => Deeds { batch: |_| hang(), ..good },
@@ -85,6 +89,7 @@ fn deeds(mechanism: &str) -> io::Result<Deeds> {
         "hangs_in_enter" => Deeds { enter: hang, ..good },
         "alters_a_byte" => Deeds { prove: || Ok(1), ..good },
         "hangs_in_proof" => Deeds { prove: || hang().map(|()| 0), ..good },
+        "fails_in_the_last_check" => Deeds { conclude: made_up, ..good },
         "hangs_at_the_end" => Deeds { leave: || drop(hang()), ..good },
         "fails_at_the_end" => Deeds { leave: || exit(3), ..good },
         "leaves_a_child" => Deeds { enter: || leave_a_child(Stdio::null()), ..good },
@@ -130,7 +135,7 @@ struct Worker<'a> {
 
 impl Body for Worker<'_> {
     fn run(&mut self, ops: u64) -> io::Result<Tally> {
-        let mut tally = Tally { bytes: ops, calls: 0 };
+        let mut tally = Tally::moved(ops, 0);
         self.batches += 1;
         match self.deeds {
             Some(deeds) if self.batches == 2 => (deeds.batch)(&mut tally)?,
@@ -142,6 +147,10 @@ impl Body for Worker<'_> {
     fn prove(&mut self) -> io::Result<Proof> {
         let crc32 = self.deeds.map_or(Ok(0), |deeds| (deeds.prove)())?;
         Ok(Proof { bytes: 1, crc32 })
+    }
+
+    fn conclude(&mut self) -> io::Result<()> {
+        self.deeds.map_or(Ok(()), |deeds| (deeds.conclude)())
     }
 }
 

@@ -42,6 +42,7 @@ const CASES: &[Case] = &[
     Case("hangs_in_enter", BOTH, "deadline", &["worker 1 did not answer in time (phase enter)"]),
     Case("alters_a_byte", BOTH, "prove", &["a byte came altered"]),
     Case("hangs_in_proof", BOTH, "deadline", &["worker 1 did not answer in time (phase prove)"]),
+    Case("fails_in_the_last_check", BOTH, "conclude", &["worker 1: a made-up error"]),
     Case("fails_at_the_end", PROCESSES, "leave", &["worker 1 exited with 3"]),
 ];
 

@@ -16,6 +16,7 @@ mod program;
 mod readiness;
 mod readme;
 mod refusals;
+mod serve;
 mod user;
 
 use ipcmatrix::catalog::Catalog;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         kills::trials(),
         readme::trials(),
         refusals::trials(),
+        serve::trials(),
         input::trials(),
         matrices::trials(),
         user::trials(),

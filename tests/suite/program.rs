@@ -160,6 +160,11 @@ impl Running {
         }
     }
 
+    /// Its process.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
     /// What marks its processes.
     pub fn mark(&self) -> String {
         self.mark.clone()

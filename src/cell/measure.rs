@@ -1,0 +1,85 @@
+//! What can be asked of a mechanism, and the axes that the question has.
+
+use super::Axis;
+use serde::{Deserialize, Serialize};
+
+/// What is asked of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Bytes a second one way; the op is a message.
+    Bandwidth,
+    /// A request out and its answer back; the op is both together.
+    RoundTrip,
+    /// Lock, add one to a shared counter, unlock; the op is one increment of one worker.
+    Increment,
+    /// Ask which descriptors can be read; the op is one call.
+    Wait,
+    /// A server answers requests of several clients; the op is one request and its reply.
+    Serve,
+}
+
+impl Measure {
+    /// Every measure.
+    pub const ALL: &'static [Measure] =
+        &[Measure::Bandwidth, Measure::RoundTrip, Measure::Increment, Measure::Wait, Measure::Serve];
+
+    /// The name used in files, filters and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Bandwidth => "bandwidth",
+            Measure::RoundTrip => "round_trip",
+            Measure::Increment => "increment",
+            Measure::Wait => "wait",
+            Measure::Serve => "serve",
+        }
+    }
+
+    /// The measure of that name, if there is one.
+    pub fn named(name: &str) -> Option<Measure> {
+        Measure::ALL.iter().copied().find(|measure| measure.name() == name)
+    }
+
+    /// The mechanism with which the others are compared in a table of ratios, where there is one.
+    pub fn reference(self) -> Option<&'static str> {
+        match self {
+            Measure::Wait => Some("select"),
+            Measure::Bandwidth | Measure::RoundTrip | Measure::Increment | Measure::Serve => None,
+        }
+    }
+
+    /// The axes that every cell of this measure has, with the values that a matrix gets when it
+    /// names none. An empty list means that the matrix must name them.
+    pub fn axes(self) -> &'static [(Axis, &'static [&'static str])] {
+        match self {
+            Measure::Bandwidth => &[
+                (Axis::MessageBytes, &[]),
+                (Axis::Spawn, &["processes"]),
+                (Axis::Placement, &["same_cpu", "cross_cpu"]),
+            ],
+            Measure::RoundTrip => {
+                &[(Axis::Spawn, &["processes"]), (Axis::Placement, &["same_cpu", "cross_cpu"])]
+            }
+            Measure::Increment => &[
+                (Axis::Workers, &[]),
+                (Axis::Spawn, &["processes"]),
+                (Axis::Placement, &["same_cpu", "cross_cpu"]),
+            ],
+            Measure::Wait => &[
+                (Axis::HighestDescriptor, &["0"]),
+                (Axis::Descriptors, &["1"]),
+                (Axis::Ready, &["all"]),
+                (Axis::File, &["eventfd"]),
+                (Axis::Call, &["many"]),
+                (Axis::Variant, &["as_meant"]),
+                (Axis::Placement, &["same_cpu"]),
+            ],
+            Measure::Serve => &[
+                (Axis::Socket, &["tcp"]),
+                (Axis::IdleConnections, &[]),
+                (Axis::Spawn, &["processes"]),
+                (Axis::Placement, &["same_cpu", "cross_cpu"]),
+            ],
+        }
+    }
+}
