@@ -50,7 +50,8 @@ pub struct Proof {
 
 /// The part of one worker.
 pub trait Body {
-    /// Does exactly `ops` operations. Allocates, prints, locks or reads a clock for none of them.
+    /// Does exactly `ops` operations. Allocates, prints, locks or reads a clock for none of them; only clients
+    /// whose single requests are timed read it, once each.
     ///
     /// # Errors
     /// The system call that failed, or `InvalidData` where a message was not the expected one.
