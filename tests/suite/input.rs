@@ -199,12 +199,16 @@ fn one_cpu() {
     }
 }
 
+/// All but the server, which says that its connections do not fit.
 fn sixteen_descriptors() {
-    let ended =
-        Program::shell(&format!("ulimit -n 16; exec \"$1\" run smoke --test -f '{EVERYWHERE}'"), [""; 0])
-            .run()
-            .exits(0);
-    ended.prints(&[&format!("{} measured, 0 unavailable, 0 failed", drivers(&[EVERYWHERE]))]);
+    const FEW: &str = "-measure:serve";
+    let run = |filter: &str| {
+        let script = format!("ulimit -n 16; exec \"$1\" run smoke --test -f '{EVERYWHERE}' -f '{filter}'");
+        Program::shell(&script, [""; 0]).run().exits(0)
+    };
+    run(FEW).prints(&[&format!("{} measured, 0 unavailable, 0 failed", drivers(&[EVERYWHERE, FEW]))]);
+    let refused = format!("0 measured, {} unavailable, 0 failed", drivers(&[EVERYWHERE, "measure:serve"]));
+    run("measure:serve").prints(&[&refused, "RLIMIT_NOFILE is 16", "ulimit -n"]);
 }
 
 /// At each limit: every cell is measured, or fails with the reason, or the program says why it cannot begin.

@@ -91,13 +91,13 @@ const ARGUMENTS: &[(&str, &[&str], &[&str])] = &[
         &["run", "smok"],
         &[
             "there is no matrix or file smok; did you mean smoke?",
-            "Built in: appendix, bandwidth, locks, readiness, serve, smoke",
+            "Built in: all, appendix, bandwidth, locks, readiness, serve, smoke",
         ],
     ),
     (
         "no_such_file",
         &["run", "missing.toml"],
-        &["there is no matrix or file missing.toml. Built in: appendix"],
+        &["there is no matrix or file missing.toml. Built in: all, appendix"],
     ),
     (
         "size_0",
