@@ -10,7 +10,7 @@
 use super::bandwidth::all_moved;
 use super::pattern::{self, Follower};
 use crate::catalog::{Driver, Family, Reach};
-use crate::cell::{Cell, Measure};
+use crate::cell::{Axis, Cell, Measure};
 use crate::sys::door::{self, Procedure};
 use crate::sys::memory::PageBuffer;
 use crate::sys::passing;
@@ -38,6 +38,7 @@ pub const fn driver(measure: Measure) -> Driver {
         private_ipc: false,
         present: || Ok(()),
         limits: |_| Vec::new(),
+        rough_op_ns: |cell| 20_000 + 2 * cell.count(Axis::MessageBytes),
         open: |cell| Ok(Box::new(Door::open(cell)?)),
     }
 }
