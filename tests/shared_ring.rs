@@ -106,18 +106,25 @@ fn no_name_stands_while_workers_run() {
 
 #[test]
 fn a_visit_that_is_killed_while_its_name_stands_leaves_none() {
+    // A name stands for some milliseconds only: it is tried until one was seen just before its visit was killed.
+    const TRIES: usize = 200;
     let mut standing = 0;
-    for _ in 0..10 {
+    for _ in 0..TRIES {
         // Large, so that the object takes a while to make.
-        let mut visit = Visit::start("processes", 32 << 20);
+        let mut visit = Visit::start("processes", 128 << 20);
+        let mut seen = false;
         eventually("the name stands or is gone again", || {
-            !visit.names().is_empty() || visit.nameless_rings() == MAPPINGS
+            seen = !visit.names().is_empty();
+            seen || visit.nameless_rings() == MAPPINGS
         });
         visit.kill();
-        standing += visit.names().len();
+        standing += usize::from(seen);
         eventually("the guard removes the name", || visit.names().is_empty());
+        if standing >= 3 {
+            return;
+        }
     }
-    assert!(standing > 0, "no visit was killed while its name stood: this tested nothing");
+    panic!("{standing} visits in {TRIES} were killed while their name stood: this tested nothing");
 }
 
 #[test]
