@@ -125,8 +125,23 @@ pub struct Driver {
     pub limits: fn(&Cell) -> Vec<Limit>,
     /// What an operation costs about, in nanoseconds, for `plan --exact` and its deadlines only.
     pub rough_op_ns: fn(&Cell) -> u64,
-    /// Opens the cell, before any worker starts.
-    pub open: fn(&Cell) -> io::Result<Box<dyn Workload>>,
+    /// Opens the cells of one visit, before any worker starts: one cell, or of a measure that is visited together
+    /// ([`Measure::visited_together`]) all that differ in nothing but the mechanism.
+    pub open: fn(&[Cell]) -> io::Result<Box<dyn Workload>>,
+}
+
+/// The cell of a visit to one alone.
+///
+/// # Errors
+/// `InvalidInput` where there are more or none.
+pub fn alone(cells: &[Cell]) -> io::Result<&Cell> {
+    match cells {
+        [cell] => Ok(cell),
+        _ => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("cells of this measure are visited one by one, not {} together", cells.len()),
+        )),
+    }
 }
 
 impl Driver {

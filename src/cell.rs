@@ -267,6 +267,12 @@ impl Cell {
         self
     }
 
+    /// This cell without the axis.
+    pub fn without(mut self, axis: Axis) -> Cell {
+        self.axes.remove(&axis);
+        self
+    }
+
     /// The value on an axis; `None` where the axis does not apply.
     pub fn get(&self, axis: Axis) -> Option<&Value> {
         self.axes.get(&axis)

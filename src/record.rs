@@ -3,9 +3,12 @@
 //! Everything that a report shows is derived from these. Numbers are finite; times are nanoseconds
 //! on `CLOCK_MONOTONIC` unless the name says otherwise.
 
+mod effort;
+
 pub use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::workload::{Effective, Proof, Tally};
+pub use effort::{Effort, Sampling};
 use serde::{Deserialize, Serialize};
 
 /// The version that every line carries.
@@ -122,7 +125,7 @@ pub struct Visit {
     pub outcome: Outcome,
 }
 
-/// What came of a visit. The hidden subcommand `cell` prints one as its only line.
+/// What came of a visit. The hidden subcommand `cell` prints one as a line for each cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
@@ -293,96 +296,30 @@ pub struct End {
 /// What the runner hands to the process of a visit, as JSON on its standard input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// The cell.
-    pub cell: Cell,
-    /// Operations a worker in each sample; `None` lets the visit calibrate.
-    pub ops: Option<u64>,
+    /// The cells, in the order of their measuring: one, or those that are visited together. The process prints one
+    /// [`Outcome`] for each, and stops at the first that fails.
+    pub parts: Vec<Part>,
     /// How much to measure.
     pub effort: Effort,
-    /// The visit gives up when this many milliseconds have passed.
+    /// The visit gives up a cell when this many milliseconds have passed.
     pub deadline_ms: u64,
     /// Process id of the runner: the visit ends with it.
     pub runner: Option<i32>,
 }
 
-/// How many samples of what length a visit takes, by the kind of cell.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Effort {
-    /// One worker, or a transport on one CPU.
-    pub additive: Sampling,
-    /// Two or more CPUs, or contended locks.
-    pub interacting: Sampling,
-    /// Contended locks with more workers than CPUs.
-    pub oversubscribed: Sampling,
-    /// Batches are run for this long, and at least once, before the first sample.
-    pub warm_up_ns: u64,
-    /// Whether a batch must move many channel capacities. Only `--test`, which shows no figure, says no.
-    pub fill_channels: bool,
-    /// Whether all samples are taken however long they take, and their mean leads (`--exact`).
-    #[serde(default)]
-    pub exact: bool,
+/// A cell of a visit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// The cell.
+    pub cell: Cell,
+    /// Operations a worker in each sample; `None` lets the visit calibrate.
+    pub ops: Option<u64>,
 }
 
-/// Samples of one kind of cell.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sampling {
-    /// Samples a visit.
-    pub samples: u32,
-    /// Length that a sample is calibrated to.
-    pub target_ns: u64,
-}
-
-const MS: u64 = 1_000_000;
-
-impl Effort {
-    /// What `run` does.
-    pub const DEFAULT: Effort = Effort {
-        additive: Sampling { samples: 10, target_ns: 5 * MS },
-        interacting: Sampling { samples: 5, target_ns: 20 * MS },
-        oversubscribed: Sampling { samples: 5, target_ns: 20 * MS },
-        warm_up_ns: 20 * MS,
-        fill_channels: true,
-        exact: false,
-    };
-    /// What `run` does in rounds that would otherwise not leave time for six visits a cell.
-    pub const THRIFTY: Effort = Effort {
-        additive: Sampling { samples: 5, target_ns: 5 * MS },
-        interacting: Sampling { samples: 3, target_ns: 20 * MS },
-        oversubscribed: Sampling { samples: 3, target_ns: 20 * MS },
-        warm_up_ns: 5 * MS,
-        fill_channels: true,
-        exact: false,
-    };
-    /// What `run --quick` does: fewer samples, so that six visits a cell fit into a minute.
-    pub const QUICK: Effort = Effort {
-        additive: Sampling { samples: 4, target_ns: 5 * MS },
-        interacting: Sampling { samples: 3, target_ns: 10 * MS },
-        oversubscribed: Sampling { samples: 2, target_ns: 20 * MS },
-        warm_up_ns: 5 * MS,
-        fill_channels: true,
-        exact: false,
-    };
-    /// What `run --test` does: everything once, to see that it works. Its figures are not shown.
-    pub const TEST: Effort = Effort {
-        additive: Sampling { samples: 1, target_ns: MS / 5 },
-        interacting: Sampling { samples: 1, target_ns: MS / 5 },
-        oversubscribed: Sampling { samples: 1, target_ns: MS / 5 },
-        warm_up_ns: 0,
-        fill_channels: false,
-        exact: false,
-    };
-
-    /// What `run --exact` does: that many samples of counts that are given.
-    pub const fn exactly(samples: u32) -> Effort {
-        let sampling = Sampling { samples, target_ns: 0 };
-        Effort {
-            additive: sampling,
-            interacting: sampling,
-            oversubscribed: sampling,
-            warm_up_ns: 0,
-            fill_channels: false,
-            exact: true,
-        }
+impl Request {
+    /// A request for one cell, from a process that ends when it likes.
+    pub fn alone(cell: &Cell, ops: Option<u64>, effort: Effort, deadline_ms: u64) -> Request {
+        Request { parts: vec![Part { cell: cell.clone(), ops }], effort, deadline_ms, runner: None }
     }
 }
 

@@ -88,7 +88,16 @@ pub trait Body {
         Ok(Proof::default())
     }
 
-    /// Untimed, after the last sample: what must still hold, where only the worker can see it.
+    /// Untimed: begins the next cell of a visit to several, with what this worker has open. The first is begun
+    /// by [`Workload::enter`].
+    ///
+    /// # Errors
+    /// The system call that failed; `Unsupported` where the visit has one cell.
+    fn take_part(&mut self, _part: usize) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Untimed, after the last sample of a cell: what must still hold, where only the worker can see it.
     ///
     /// # Errors
     /// `InvalidData` with what was expected and what was found.
@@ -144,6 +153,11 @@ pub trait Workload: Sync {
     /// The fewest operations of a batch, so that filling the channel is not the result.
     fn least_ops(&self) -> u64 {
         1
+    }
+
+    /// The longest that a batch need be, in nanoseconds, where it shows as much as the longer one that is usual.
+    fn longest_batch_ns(&self) -> u64 {
+        u64::MAX
     }
 
     /// In the coordinator, after every batch: what must hold now?

@@ -17,7 +17,7 @@ const MESSAGE_BYTES: [u64; 4] = [1, 4097, 65536, 300_001];
 
 /// One visit. The visit itself has the deadline.
 fn visit(cell: Cell) -> Outcome {
-    let request = Request { cell, ops: Some(50), effort: Effort::TEST, deadline_ms: 30_000, runner: None };
+    let request = Request::alone(&cell, Some(50), Effort::TEST, 30_000);
     let mut child = Command::new(env!("CARGO_BIN_EXE_ipcmatrix"))
         .arg("cell")
         .stdin(Stdio::piped())

@@ -60,9 +60,9 @@ fn ended(child: Pid) -> Result<WaitStatus, Failed> {
     }
 }
 
-fn counts(mechanism: &str, open: fn(&Cell) -> io::Result<Box<dyn Workload>>) -> Result<(), Failed> {
+fn counts(mechanism: &str, open: fn(&[Cell]) -> io::Result<Box<dyn Workload>>) -> Result<(), Failed> {
     let cell = Cell::new(Measure::Increment, mechanism).with(Axis::Workers, Value::Count(WORKERS as u64));
-    let workload = open(&cell)?;
+    let workload = open(&[cell])?;
     let part = |worker: usize| workload.enter(worker)?.run(OPS).map(drop);
     let children: Vec<Pid> =
         (0..WORKERS).map(|worker| child(|| part(worker))).collect::<io::Result<Vec<Pid>>>()?;

@@ -239,8 +239,7 @@ impl Case {
 
     /// One visit of our cell.
     fn ours(&self, ops: Option<u64>, effort: Effort) -> Result<Measured> {
-        let request =
-            Request { cell: self.cell.clone(), ops, effort, deadline_ms: DEADLINE_MS, runner: None };
+        let request = Request::alone(&self.cell, ops, effort, DEADLINE_MS);
         let mut child = Command::new(env!("CARGO_BIN_EXE_ipcmatrix"))
             .arg("cell")
             .stdin(Stdio::piped())

@@ -40,6 +40,12 @@ impl Measure {
         Measure::ALL.iter().copied().find(|measure| measure.name() == name)
     }
 
+    /// Whether cells that differ in nothing but the mechanism are visited together: one process opens what they
+    /// share, and measures one after the other.
+    pub fn visited_together(self) -> bool {
+        self == Measure::Serve
+    }
+
     /// The mechanism with which the others are compared in a table of ratios, where there is one.
     pub fn reference(self) -> Option<&'static str> {
         match self {

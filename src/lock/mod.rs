@@ -33,7 +33,7 @@ pub use counting::Counting;
 pub use increment::Increment;
 pub use pthread_mutex_robust::PthreadMutexRobust;
 
-use crate::catalog::{Driver, Family, Reach};
+use crate::catalog::{Driver, Family, Reach, alone};
 use crate::cell::{Axis, Cell, Measure};
 use std::io;
 use std::mem::MaybeUninit;
@@ -93,7 +93,7 @@ pub const fn increment<L: Lock>() -> Driver {
         present: || Ok(()),
         limits: |_| Vec::new(),
         rough_op_ns: rough_op_ns::<L>,
-        open: |cell| Ok(Box::new(Increment::<L>::open(cell)?)),
+        open: |cells| Ok(Box::new(Increment::<L>::open(alone(cells)?)?)),
     }
 }
 

@@ -43,7 +43,7 @@ fn for_threads(driver: &&Driver) -> bool {
 #[test]
 fn no_update_is_lost_between_threads_and_one_missing_is_noticed() {
     for driver in DRIVERS.iter().filter(for_threads) {
-        let workload = (driver.open)(&cell(driver.mechanism, WORKERS)).unwrap();
+        let workload = (driver.open)(&[cell(driver.mechanism, WORKERS)]).unwrap();
         increment_at_once(workload.as_ref());
         increment_at_once(workload.as_ref());
         workload.verify(&after(2 * OPS)).unwrap_or_else(|error| panic!("{}: {error}", driver.mechanism));

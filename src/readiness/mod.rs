@@ -29,7 +29,7 @@ pub use select::Select;
 pub use serve::Serve;
 pub use wait::{Printed, Wait};
 
-use crate::catalog::{Driver, Family, Limit, Reach};
+use crate::catalog::{Driver, Family, Limit, Reach, alone};
 use crate::cell::{Cell, Measure, Unavailable};
 use crate::workload::Workload;
 use std::io;
@@ -142,7 +142,7 @@ const fn driver<R: Readiness>(
     measure: Measure,
     limits: fn(&Cell) -> Vec<Limit>,
     rough_op_ns: fn(&Cell) -> u64,
-    open: fn(&Cell) -> io::Result<Box<dyn Workload>>,
+    open: fn(&[Cell]) -> io::Result<Box<dyn Workload>>,
 ) -> Driver {
     Driver {
         family: Family::Readiness,
@@ -162,15 +162,28 @@ const fn driver<R: Readiness>(
 
 /// The driver that measures calls of `R`.
 pub const fn wait<R: Readiness>() -> Driver {
-    let open = |cell: &Cell| -> io::Result<Box<dyn Workload>> { Ok(Box::new(Wait::<R>::open(cell)?)) };
+    let open =
+        |cells: &[Cell]| -> io::Result<Box<dyn Workload>> { Ok(Box::new(Wait::<R>::open(alone(cells)?)?)) };
     driver::<R>(Measure::Wait, wait::limits::<R>, wait::rough_op_ns, open)
 }
 
 /// The driver that measures a server which waits by `R`.
 pub const fn serve<R: Readiness>() -> Driver {
-    let open = |cell: &Cell| -> io::Result<Box<dyn Workload>> { Ok(Box::new(Serve::<R>::open(cell)?)) };
+    let open = |cells: &[Cell]| -> io::Result<Box<dyn Workload>> { Ok(Box::new(Serve::open(cells)?)) };
     driver::<R>(Measure::Serve, serve::limits, serve::rough_op_ns, open)
 }
+
+/// How a server waits by each mechanism.
+const SERVERS: &[(&str, serve::MakeServer)] = &[
+    serve::server::<Select>(),
+    serve::server::<Pselect>(),
+    serve::server::<Poll>(),
+    serve::server::<Ppoll>(),
+    serve::server::<Epoll>(),
+    serve::server::<EpollEdge>(),
+    serve::server::<EpollOneshot>(),
+    serve::server::<IoUringPoll>(),
+];
 
 /// Every measure of every mechanism.
 pub const DRIVERS: &[Driver] = &[

@@ -9,14 +9,14 @@ pub mod progress;
 pub mod schedule;
 pub mod signals;
 
-use crate::cell::Cell;
 use crate::measure::clock::{Clock, utc_now};
 use crate::measure::stats::LEAST_VISITS;
-use crate::record::{Effort, End, Header, Outcome, Request, Visit};
+use crate::record::{Effort, End, Header, Outcome, Part, Request, Visit};
 use journal::Journal;
 use progress::Progress;
 use schedule::Schedule;
 use signals::Caught;
+use std::ops::Range;
 
 /// What a run needs beside its header.
 #[derive(Clone, Debug)]
@@ -38,11 +38,12 @@ pub struct Settings {
 
 /// Makes a visit. The program's own starts a process; tests script one.
 pub trait Visitor {
-    /// Makes one visit of one cell.
+    /// Makes one visit and tells the outcome of each of its cells as it comes, in order. After a failure the cells
+    /// that are left have none.
     ///
     /// # Errors
-    /// The signal that came meanwhile; the visit is dropped then.
-    fn visit(&mut self, request: &Request) -> Result<Outcome, Caught>;
+    /// The signal that came meanwhile; the cell at work is dropped then.
+    fn visit(&mut self, request: &Request, heard: &mut dyn FnMut(Outcome)) -> Result<(), Caught>;
 }
 
 /// What a run gave, whatever ended it.
@@ -122,21 +123,17 @@ impl Run<'_> {
             if order.is_empty() {
                 return Stop::Reason("done");
             }
+            let of = order.iter().map(Vec::len).sum();
             self.thrifty = self.short_of_time(round, &order);
-            for (place, cell_index) in order.iter().enumerate() {
-                if self.over_budget(*cell_index) {
+            let mut place = 0;
+            for cells in &order {
+                if self.over_budget(cells) {
                     return Stop::Reason("budget");
                 }
-                progress
-                    .visit(&self.standing(round, place, order.len()), &self.header.cells[*cell_index].cell);
-                match self.visit(*cell_index, round, visitor) {
-                    Ok(visit) => {
-                        if let Err(error) = journal.visit(&visit) {
-                            return Stop::Journal(error);
-                        }
-                        self.visits.push(visit);
-                    }
-                    Err(caught) => return Stop::Signal(caught),
+                progress.visit(&self.standing(round, place, of), &self.header.cells[cells[0]].cell);
+                place += cells.len();
+                if let Err(stop) = self.visit(cells, round, visitor, journal) {
+                    return stop;
                 }
             }
             if let Err(error) = journal.sync() {
@@ -146,63 +143,87 @@ impl Run<'_> {
         Stop::Reason("rounds")
     }
 
-    fn visit(&mut self, cell_index: usize, round: usize, visitor: &mut dyn Visitor) -> Result<Visit, Caught> {
-        let cell = self.header.cells[cell_index].cell.clone();
-        let begin_ns = self.elapsed_ns();
-        let request = self.request(cell_index, &cell);
-        let outcome = visitor.visit(&request)?;
-        let duration_ns = self.elapsed_ns() - begin_ns;
+    /// One visit, of one cell or of several. What was heard before a signal came is kept.
+    fn visit(
+        &mut self,
+        cells: &[usize],
+        round: usize,
+        visitor: &mut dyn Visitor,
+        journal: &mut Journal,
+    ) -> Result<(), Stop> {
+        let mut begin_ns = self.elapsed_ns();
+        let mut heard = Vec::new();
+        let visited =
+            visitor.visit(&self.request(cells), &mut |outcome| heard.push((outcome, self.elapsed_ns())));
+        for (cell_index, (outcome, end_ns)) in cells.iter().zip(heard) {
+            let visit = self.keep(*cell_index, round, begin_ns..end_ns, outcome);
+            journal.visit(&visit).map_err(Stop::Journal)?;
+            self.visits.push(visit);
+            begin_ns = end_ns;
+        }
+        visited.map_err(Stop::Signal)
+    }
+
+    fn keep(&mut self, cell_index: usize, round: usize, when_ns: Range<u64>, outcome: Outcome) -> Visit {
+        let duration_ns = when_ns.end - when_ns.start;
         self.schedule.record(cell_index, &outcome, duration_ns);
-        let position = self.visits.len() as u32 + 1;
-        Ok(Visit {
+        Visit {
             cell_index,
-            cell,
+            cell: self.header.cells[cell_index].cell.clone(),
             round: round as u32,
-            position,
-            begin_ns,
+            position: self.visits.len() as u32 + 1,
+            begin_ns: when_ns.start,
             duration_ns,
             thrifty: self.thrifty && self.settings.thrifty != self.settings.effort,
             outcome,
-        })
+        }
     }
 
-    fn request(&self, cell_index: usize, cell: &Cell) -> Request {
+    fn request(&self, cells: &[usize]) -> Request {
         let settings = &self.settings;
-        let calibrated = Request {
-            cell: cell.clone(),
-            ops: self.schedule.ops(cell_index),
-            effort: if self.thrifty { settings.thrifty } else { settings.effort },
-            deadline_ms: settings.deadline_ms,
-            runner: Some(std::process::id() as i32),
+        let cell = |index: usize| &self.header.cells[index].cell;
+        let runner = Some(std::process::id() as i32);
+        let parts = |ops: &dyn Fn(usize) -> Option<u64>| {
+            cells.iter().map(|index| Part { cell: cell(*index).clone(), ops: ops(*index) }).collect()
         };
         match &settings.exact_op_ns {
-            None => calibrated,
+            None => Request {
+                parts: parts(&|index| self.schedule.ops(index)),
+                effort: if self.thrifty { settings.thrifty } else { settings.effort },
+                deadline_ms: settings.deadline_ms,
+                runner,
+            },
             Some(op_ns) => Request {
-                ops: Some(exact::ops(cell)),
-                effort: exact::effort(cell),
-                deadline_ms: exact::deadline_ms(cell, op_ns[cell_index], settings.deadline_ms),
-                ..calibrated
+                parts: parts(&|index| Some(exact::ops(cell(index)))),
+                effort: exact::effort(cell(cells[0])),
+                deadline_ms: cells.iter().fold(settings.deadline_ms, |longest_ms, index| {
+                    exact::deadline_ms(cell(*index), op_ns[*index], longest_ms)
+                }),
+                runner,
             },
         }
     }
 
     /// Whether the rounds that are wanted for an interval would not fit into what is left of the budget,
     /// going by the last visit of each cell. The first round knows nothing yet, and calibrates.
-    fn short_of_time(&self, round: usize, order: &[usize]) -> bool {
+    fn short_of_time(&self, round: usize, order: &[Vec<usize>]) -> bool {
         if round == 1 || round > LEAST_VISITS {
             return false;
         }
         let rounds = (LEAST_VISITS - round + 1) as f64;
-        let round_ns: u64 = order.iter().map(|cell| self.schedule.expected_ns(*cell)).sum();
+        let round_ns: u64 = order.iter().map(|cells| self.expected_ns(cells)).sum();
         let left_ns = self.header.budget_s * 1e9 - self.elapsed_ns() as f64;
         // What was seen in the thrifty rounds before would look affordable: once short, short until enough.
         self.thrifty || round_ns as f64 * rounds > left_ns
     }
 
-    /// Whether another visit of that cell would not be over in time.
-    fn over_budget(&self, cell_index: usize) -> bool {
-        let expected_ns = self.schedule.expected_ns(cell_index);
-        (self.elapsed_ns() + expected_ns) as f64 > self.header.budget_s * 1e9
+    fn expected_ns(&self, cells: &[usize]) -> u64 {
+        cells.iter().map(|cell| self.schedule.expected_ns(*cell)).sum()
+    }
+
+    /// Whether another visit of those cells would not be over in time.
+    fn over_budget(&self, cells: &[usize]) -> bool {
+        (self.elapsed_ns() + self.expected_ns(cells)) as f64 > self.header.budget_s * 1e9
     }
 
     fn standing(&self, round: usize, place: usize, of: usize) -> progress::Standing {

@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use std::cmp::Ordering;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -36,29 +37,78 @@ impl<'a> Processes<'a> {
 }
 
 enum Heard {
-    All(Vec<u8>),
+    /// To the end of the file.
+    All,
     TooMuch,
     Late,
     Caught(Caught),
 }
 
 impl Visitor for Processes<'_> {
-    fn visit(&mut self, request: &Request) -> Result<Outcome, Caught> {
+    fn visit(&mut self, request: &Request, heard: &mut dyn FnMut(Outcome)) -> Result<(), Caught> {
         if let Some(caught) = self.signals.caught() {
             return Err(caught);
         }
-        match ask(&["cell"], request, request.deadline_ms + GRACE_MS, self.signals) {
-            Ok((Heard::Caught(caught), _)) => Err(caught),
-            Ok((Heard::All(said), status)) => Ok(outcome(&said, status)),
-            Ok((Heard::TooMuch, _)) => Ok(failed("visit", format!("said more than {MOST_BYTES} bytes"))),
+        let patience_ms = request.deadline_ms * request.parts.len() as u64 + GRACE_MS;
+        let mut listener = Listener { cells: request.parts.len(), told: 0, held: None, heard };
+        match ask(&["cell"], request, patience_ms, self.signals, &mut |line| listener.hear(line)) {
+            Ok((Heard::Caught(caught), _)) => return Err(caught),
+            Ok((Heard::All, status)) => listener.end(status),
+            Ok((Heard::TooMuch, _)) => listener.fail("visit", format!("said more than {MOST_BYTES} bytes")),
             Ok((Heard::Late, _)) => {
-                let text =
-                    format!("the visit did not end in {} ms and was killed", request.deadline_ms + GRACE_MS);
-                Ok(failed("deadline", text))
+                listener
+                    .fail("deadline", format!("the visit did not end in {patience_ms} ms and was killed"));
             }
             Err(error) => {
-                Ok(failed("start", format!("the process of the visit could not be started: {error}")))
+                listener.fail("start", format!("the process of the visit could not be started: {error}"));
             }
+        }
+        Ok(())
+    }
+}
+
+/// Makes outcomes of the lines of a visit. The line of the last cell is held back until the process has ended well.
+struct Listener<'a> {
+    cells: usize,
+    told: usize,
+    held: Option<Outcome>,
+    heard: &'a mut dyn FnMut(Outcome),
+}
+
+impl Listener<'_> {
+    fn hear(&mut self, line: &[u8]) {
+        let outcome = serde_json::from_slice(line).unwrap_or_else(|_| {
+            let text = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+            failed("visit", format!("the process of the visit did not print an outcome but {text:?}"))
+        });
+        self.told += 1;
+        match self.told.cmp(&self.cells) {
+            Ordering::Less => (self.heard)(outcome),
+            Ordering::Equal => self.held = Some(outcome),
+            Ordering::Greater => {
+                self.held =
+                    Some(failed("visit", "the process of the visit said more than it was asked for".into()));
+            }
+        }
+    }
+
+    /// The first cell that nothing was told of yet has failed; where there is none, the last one.
+    fn fail(&mut self, phase: &str, error: String) {
+        self.held = None;
+        (self.heard)(failed(phase, error));
+    }
+
+    fn end(&mut self, status: ExitStatus) {
+        if !status.success() {
+            return self.fail("visit", format!("the process of the visit ended badly: {}", ended(status)));
+        }
+        match self.held.take() {
+            Some(outcome) => (self.heard)(outcome),
+            None if self.told == 0 => {
+                self.fail("visit", "the process of the visit did not print an outcome".into())
+            }
+            // It stopped at a cell that failed, which it has told of.
+            None => {}
         }
     }
 }
@@ -69,8 +119,9 @@ impl Visitor for Processes<'_> {
 /// Where the process that looks could not be started, or a signal came.
 pub fn probe(cells: &[Cell]) -> anyhow::Result<Vec<Option<Unavailable>>> {
     let signals = Signals::watch()?;
-    match ask(&["probe"], &cells, PROBE_MS, &signals)? {
-        (Heard::All(said), status) if status.success() => Ok(serde_json::from_slice(&said)?),
+    let mut said = Vec::new();
+    match ask(&["probe"], &cells, PROBE_MS, &signals, &mut |line| said.extend_from_slice(line))? {
+        (Heard::All, status) if status.success() => Ok(serde_json::from_slice(&said)?),
         (Heard::Caught(caught), _) => anyhow::bail!("{}", caught.reason()),
         (_, status) => anyhow::bail!("the process that looks at the machine ended badly: {}", ended(status)),
     }
@@ -78,19 +129,6 @@ pub fn probe(cells: &[Cell]) -> anyhow::Result<Vec<Option<Unavailable>>> {
 
 fn failed(phase: &str, error: String) -> Outcome {
     Outcome::Failed { phase: phase.into(), error }
-}
-
-fn outcome(said: &[u8], status: ExitStatus) -> Outcome {
-    match serde_json::from_slice(said) {
-        Ok(outcome) if status.success() => outcome,
-        _ if !status.success() => {
-            failed("visit", format!("the process of the visit ended badly: {}", ended(status)))
-        }
-        _ => {
-            let text = String::from_utf8_lossy(&said[..said.len().min(80)]).into_owned();
-            failed("visit", format!("the process of the visit did not print an outcome but {text:?}"))
-        }
-    }
 }
 
 fn ended(status: ExitStatus) -> String {
@@ -103,13 +141,14 @@ fn ended(status: ExitStatus) -> String {
     }
 }
 
-/// Starts this program with those arguments, hands it the question, and hears it until it ends, is late,
-/// or a signal comes. Whatever happens, its process group is gone afterwards.
+/// Starts this program with those arguments, hands it the question, and hears it line by line until it ends, is
+/// late, or a signal comes. Whatever happens, its process group is gone afterwards.
 fn ask(
     arguments: &[&str],
     question: &impl serde::Serialize,
     deadline_ms: u64,
     signals: &Signals,
+    line: &mut dyn FnMut(&[u8]),
 ) -> io::Result<(Heard, ExitStatus)> {
     let deadline = Deadline::after_ms(deadline_ms);
     let mut child = Command::new(OURSELVES)
@@ -119,7 +158,7 @@ fn ask(
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()?;
-    let heard = tell(&mut child, question).and_then(|()| hear(&mut child, deadline, signals));
+    let heard = tell(&mut child, question).and_then(|()| hear(&mut child, deadline, signals, line));
     // The leader is not reaped yet, so its number still names its group. Nobody left is what is wanted.
     let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
     let status = child.wait()?;
@@ -135,7 +174,12 @@ fn tell(child: &mut Child, question: &impl serde::Serialize) -> io::Result<()> {
     }
 }
 
-fn hear(child: &mut Child, deadline: Deadline, signals: &Signals) -> io::Result<Heard> {
+fn hear(
+    child: &mut Child,
+    deadline: Deadline,
+    signals: &Signals,
+    line: &mut dyn FnMut(&[u8]),
+) -> io::Result<Heard> {
     let mut output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
     let mut said = Vec::new();
     let mut buffer = [0; 1 << 16];
@@ -160,11 +204,58 @@ fn hear(child: &mut Child, deadline: Deadline, signals: &Signals) -> io::Result<
             continue;
         }
         match output.read(&mut buffer)? {
-            0 => return Ok(Heard::All(said)),
+            0 => {
+                if !said.is_empty() {
+                    line(&said);
+                }
+                return Ok(Heard::All);
+            }
             got => said.extend_from_slice(&buffer[..got]),
+        }
+        while let Some(end) = said.iter().position(|byte| *byte == b'\n') {
+            line(&said.drain(..=end).collect::<Vec<u8>>());
         }
         if said.len() > MOST_BYTES {
             return Ok(Heard::TooMuch);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The phases of failures that come of those lines of a visit of so many cells, and `""` for what is measured or
+    /// unavailable.
+    fn phases(cells: usize, lines: &[&str], code: i32) -> Vec<String> {
+        let mut phases = Vec::new();
+        let mut heard = |outcome| match outcome {
+            Outcome::Failed { phase, .. } => phases.push(phase),
+            _ => phases.push(String::new()),
+        };
+        let mut listener = Listener { cells, told: 0, held: None, heard: &mut heard };
+        lines.iter().for_each(|line| listener.hear(line.as_bytes()));
+        listener.end(ExitStatus::from_raw(code << 8));
+        phases
+    }
+
+    const REFUSED: &str = r#"{"outcome":"unavailable","reason":"r","remedy":"m"}"#;
+    const FAILED: &str = r#"{"outcome":"failed","phase":"sample","error":"e"}"#;
+
+    #[test]
+    fn a_cell_counts_when_its_process_has_ended_well() {
+        assert_eq!(phases(1, &[REFUSED], 0), [""]);
+        assert_eq!(phases(1, &[REFUSED], 3), ["visit"]);
+        assert_eq!(phases(1, &[], 0), ["visit"]);
+        assert_eq!(phases(1, &["nonsense"], 0), ["visit"]);
+        assert_eq!(phases(1, &[REFUSED, REFUSED], 0), ["visit"]);
+    }
+
+    #[test]
+    fn of_several_cells_those_before_a_bad_end_count() {
+        assert_eq!(phases(3, &[REFUSED; 3], 0), ["", "", ""]);
+        assert_eq!(phases(3, &[REFUSED, FAILED], 0), ["", "sample"]);
+        assert_eq!(phases(3, &[REFUSED, REFUSED], 9), ["", "", "visit"]);
+        assert_eq!(phases(3, &[REFUSED; 3], 9), ["", "", "visit"]);
     }
 }

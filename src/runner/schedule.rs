@@ -1,10 +1,12 @@
 //! Which cell is visited when. Pure: it is fed outcomes and asked for the next round.
 
+use crate::cell::{Axis, Measure};
 use crate::measure::stats::{Estimate, LOOKS};
 use crate::record::{Outcome, PlannedCell};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::collections::HashMap;
 
 /// One in this many finished cells is visited again in a partial round: drift shows in them.
 const SENTINELS: usize = 10;
@@ -28,6 +30,8 @@ struct State {
 /// Rounds over cells, in a fresh random order each.
 pub struct Schedule {
     states: Vec<State>,
+    /// Cells with the same number are visited together.
+    companies: Vec<usize>,
     order: ChaCha8Rng,
     precision: f64,
     full_rounds: usize,
@@ -44,24 +48,35 @@ impl Schedule {
             last_duration_ns: 0,
         };
         let order = ChaCha8Rng::seed_from_u64(seed);
-        Schedule { states: cells.iter().map(state).collect(), order, precision, full_rounds }
+        let (states, companies) = (cells.iter().map(state).collect(), companies(cells));
+        Schedule { states, companies, order, precision, full_rounds }
     }
 
-    /// The cells of the next round in the order of their visits; empty when no cell wants another visit.
-    pub fn next_round(&mut self) -> Vec<usize> {
+    /// The visits of the next round in their order, with the cells of each in theirs; empty when no cell wants
+    /// another visit.
+    pub fn next_round(&mut self) -> Vec<Vec<usize>> {
         let with = |standing| {
             let states = self.states.iter().enumerate();
             states.filter(move |(_, state)| state.standing == standing).map(|(index, _)| index)
         };
         let mut round: Vec<usize> = with(Standing::Active).collect();
         if round.is_empty() {
-            return round;
+            return Vec::new();
         }
         let mut done: Vec<usize> = with(Standing::Done).collect();
         let wanted = done.len().div_ceil(SENTINELS);
         round.extend_from_slice(done.partial_shuffle(&mut self.order, wanted).0);
         round.shuffle(&mut self.order);
-        round
+        let mut visits: Vec<Vec<usize>> = Vec::new();
+        let mut places = HashMap::new();
+        for cell in round {
+            let place = *places.entry(self.companies[cell]).or_insert_with(|| {
+                visits.push(Vec::new());
+                visits.len() - 1
+            });
+            visits[place].push(cell);
+        }
+        visits
     }
 
     /// Takes in what came of a visit.
@@ -98,6 +113,19 @@ impl Schedule {
     pub fn done_cells(&self) -> usize {
         self.states.iter().filter(|state| state.standing == Standing::Done).count()
     }
+}
+
+/// For each cell the first of those that it is visited with, itself where it is alone.
+fn companies(cells: &[PlannedCell]) -> Vec<usize> {
+    let mut firsts = HashMap::new();
+    let company = |(index, planned): (usize, &PlannedCell)| {
+        let together = planned.cell.measure().is_some_and(Measure::visited_together);
+        match together {
+            true => *firsts.entry(planned.cell.clone().without(Axis::Mechanism)).or_insert(index),
+            false => index,
+        }
+    };
+    cells.iter().enumerate().map(company).collect()
 }
 
 /// A seed that nobody chose, short enough to be typed again.

@@ -7,10 +7,10 @@ use super::{Ran, Settings, Visitor, run};
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::measure::clock::Clock;
 use crate::record::{
-    Effort, Header, Lead, Line, Measured, Outcome, PlannedCell, Request, Unavailable, Versioned,
+    Effort, Header, Lead, Line, Measured, Outcome, Part, PlannedCell, Request, Unavailable, Versioned,
 };
 use std::cell::Cell as Shared;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const MS: u64 = 1_000_000;
 
@@ -34,14 +34,24 @@ struct Actor<'a> {
 }
 
 impl Visitor for Actor<'_> {
-    fn visit(&mut self, request: &Request) -> Result<Outcome, Caught> {
-        let index = request.cell.count(Axis::MessageBytes) as usize;
-        let visit = self.visits.entry(index).or_default();
-        *visit += 1;
-        let (duration_ns, outcome) = self.scripts[index](*visit);
-        self.clock.0.set(self.clock.0.get() + duration_ns);
+    fn visit(&mut self, request: &Request, heard: &mut dyn FnMut(Outcome)) -> Result<(), Caught> {
         self.requests.push(request.clone());
-        outcome
+        for part in &request.parts {
+            let alone = part.cell.measure() == Some(Measure::Bandwidth);
+            let index =
+                if alone { part.cell.count(Axis::MessageBytes) as usize } else { company_script(part) };
+            let visit = self.visits.entry(index).or_default();
+            *visit += 1;
+            let (duration_ns, outcome) = self.scripts[index](*visit);
+            self.clock.0.set(self.clock.0.get() + duration_ns);
+            let outcome = outcome?;
+            let failed = matches!(outcome, Outcome::Failed { .. });
+            heard(outcome);
+            if failed {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -174,7 +184,7 @@ fn rounds_become_thrifty_only_when_six_would_not_fit() {
 #[test]
 fn a_batch_is_calibrated_once_and_kept() {
     let (_, requests) = act(&header(1, 1e6), SETTINGS, vec![steady(1)]);
-    let ops: Vec<_> = requests.iter().map(|request| request.ops).collect();
+    let ops: Vec<_> = requests.iter().map(|request| request.parts[0].ops).collect();
     assert_eq!(ops, [None, Some(1000), Some(1000), Some(1000), Some(1000), Some(1000)]);
 }
 
@@ -193,6 +203,54 @@ fn what_fails_or_is_unavailable_is_not_visited_again_and_stops_nobody_else() {
     let (ran, _) = act(&header, SETTINGS, scripts);
     let visits: Vec<usize> = (0..4).map(|cell| visits_of(&ran, cell)).collect();
     assert_eq!((ran.end.reason.as_str(), visits), ("done", vec![2, 1, 6, 0]));
+}
+
+/// Served cells: 0 to 2 differ in the mechanism alone, and so do 3 to 5; the script goes by the number.
+fn companies(budget_s: f64) -> Header {
+    let mut header = header(6, budget_s);
+    for (index, planned) in header.cells.iter_mut().enumerate() {
+        let mechanism = format!("m{}", index % 3);
+        planned.cell =
+            Cell::new(Measure::Serve, &mechanism).with(Axis::IdleConnections, Value::Count(index as u64 / 3));
+    }
+    header
+}
+
+fn company_script(of: &Part) -> usize {
+    of.cell.count(Axis::IdleConnections) as usize * 3 + of.cell.mechanism()[1..].parse::<usize>().unwrap()
+}
+
+#[test]
+fn cells_that_share_what_is_opened_are_visited_together_in_an_order_of_their_own() {
+    let settings = Settings { most_rounds: 8, ..SETTINGS };
+    let (ran, requests) = act(&companies(1e6), settings, (0..6).map(|_| restless(5)).collect());
+    assert_eq!((ran.visits.len(), requests.len()), (48, 16));
+    let mut orders = BTreeSet::new();
+    for request in &requests {
+        let idle: BTreeSet<u64> =
+            request.parts.iter().map(|part| part.cell.count(Axis::IdleConnections)).collect();
+        assert_eq!((request.parts.len(), idle.len()), (3, 1), "{request:?}");
+        orders.insert(request.parts.iter().map(company_script).collect::<Vec<_>>());
+    }
+    assert!(orders.len() > 4, "the order within a visit is drawn: {orders:?}");
+    for pair in ran.visits.windows(2) {
+        assert_eq!(pair[0].begin_ns + pair[0].duration_ns, pair[1].begin_ns);
+        assert_eq!(pair[0].duration_ns, 5 * MS);
+    }
+}
+
+#[test]
+fn cells_behind_one_that_failed_have_their_turn_in_the_next_round() {
+    let failed = || Outcome::Failed { phase: "sample".into(), error: "lost".into() };
+    let mut scripts: Vec<Script> = (0..6).map(|_| steady(1)).collect();
+    scripts[1] = Box::new(move |_| (MS, Ok(failed())));
+    let (ran, requests) = act(&companies(1e6), SETTINGS, scripts);
+    assert_eq!((ran.end.reason.as_str(), visits_of(&ran, 1)), ("done", 1));
+    let first = requests.iter().find(|request| request.parts.iter().any(|part| company_script(part) == 1));
+    let before = first.unwrap().parts.iter().take_while(|part| company_script(part) != 1).count();
+    let at_first = |visit: &&crate::record::Visit| visit.round == 1 && visit.cell_index < 3;
+    assert_eq!(ran.visits.iter().filter(at_first).count(), before + 1);
+    assert!([0, 2].iter().all(|cell| visits_of(&ran, *cell) >= 6), "all others are measured");
 }
 
 #[test]

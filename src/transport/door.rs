@@ -9,7 +9,7 @@
 
 use super::bandwidth::all_moved;
 use super::pattern::{self, Follower};
-use crate::catalog::{Driver, Family, Reach};
+use crate::catalog::{Driver, Family, Reach, alone};
 use crate::cell::{Axis, Cell, Measure};
 use crate::sys::door::{self, Procedure};
 use crate::sys::memory::PageBuffer;
@@ -39,7 +39,7 @@ pub const fn driver(measure: Measure) -> Driver {
         present: || Ok(()),
         limits: |_| Vec::new(),
         rough_op_ns: |cell| 20_000 + 2 * cell.count(Axis::MessageBytes),
-        open: |cell| Ok(Box::new(Door::open(cell)?)),
+        open: |cells| Ok(Box::new(Door::open(alone(cells)?)?)),
     }
 }
 

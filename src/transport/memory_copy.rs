@@ -8,7 +8,7 @@
 
 use super::pattern::{self, Follower};
 use super::shared_ring;
-use crate::catalog::{Driver, Family, Reach};
+use crate::catalog::{Driver, Family, Reach, alone};
 use crate::cell::{Axis, Cell, MEMORY_COPY, Measure};
 use crate::sys::memory::PageBuffer;
 use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
@@ -32,7 +32,7 @@ pub const DRIVER: Driver = Driver {
     present: || Ok(()),
     limits: |_| Vec::new(),
     rough_op_ns: |cell| 100 + cell.count(Axis::MessageBytes),
-    open: |cell| Ok(Box::new(MemoryCopy::of(cell))),
+    open: |cells| Ok(Box::new(MemoryCopy::of(alone(cells)?))),
 };
 
 /// Copies of messages of that size, so many of which fill an area.

@@ -31,7 +31,7 @@ mod unix_packet;
 mod unix_seqpacket;
 mod unix_stream;
 
-use crate::catalog::{Driver, Family, Limit, Reach};
+use crate::catalog::{Driver, Family, Limit, Reach, alone};
 use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure};
 use crate::workload::Effective;
@@ -136,7 +136,7 @@ const fn bandwidth<T: Transport>() -> Driver {
         present: T::present,
         limits: T::limits,
         rough_op_ns: |cell| 2_000 + 2 * cell.count(Axis::MessageBytes),
-        open: |cell| Ok(Box::new(bandwidth::Bandwidth::<T>::open(cell)?)),
+        open: |cells| Ok(Box::new(bandwidth::Bandwidth::<T>::open(alone(cells)?)?)),
     }
 }
 
@@ -221,7 +221,7 @@ const fn round_trip<X: Exchange>() -> Driver {
         present: X::present,
         limits: X::limits,
         rough_op_ns: |_| 100_000,
-        open: |cell| Ok(Box::new(round_trip::RoundTrip::<X>::open(cell)?)),
+        open: |cells| Ok(Box::new(round_trip::RoundTrip::<X>::open(alone(cells)?)?)),
     }
 }
 

@@ -18,6 +18,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 pub enum Order {
     /// Do that many operations.
     Run(u64),
+    /// Begin that cell of the visit.
+    Take(usize),
     /// Do the untimed pass.
     Prove,
     /// See whether what must hold at the end does.
@@ -29,7 +31,7 @@ pub enum Order {
 /// What a worker answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
-    /// It is placed and has entered.
+    /// It is placed, and has entered or begun the next cell.
     Ready,
     /// It did its operations.
     Done(WorkerSample),

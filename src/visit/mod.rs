@@ -1,4 +1,5 @@
-//! One visit: a fresh process opens one cell, warms up, takes a few samples, proves them and ends.
+//! One visit: a fresh process opens one cell, warms up, takes a few samples, proves them and ends. Cells of some
+//! measures share what is opened ([`crate::cell::Measure::visited_together`]): their visit measures one after the other.
 //!
 //! The process has one thread until its workers start, so it may enter a namespace, pin itself and
 //! fork. It names no mechanism.
@@ -16,19 +17,21 @@ mod worker;
 use crate::catalog::{Catalog, Driver};
 use crate::cell::{Axis, Cell};
 use crate::measure::clock::Deadline;
-use crate::record::{Measured, Outcome, Request, Unavailable};
+use crate::record::{Outcome, Part, Request, Unavailable};
 use crate::sys::process;
 use crate::workload::Effective;
 use refusal::Refusal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io::{Read, Write};
+use session::Crew;
+use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const STANDARD_STREAMS: [i32; 3] = [0, 1, 2];
 
-/// The hidden subcommand `cell`: reads a [`Request`] from standard input and prints an [`Outcome`] as one
-/// JSON line. Ends the process with 0 whenever that line was written.
+/// The hidden subcommand `cell`: reads a [`Request`] from standard input and prints an [`Outcome`] for each cell as
+/// one JSON line. After a failure the cells that are left have none. Ends the process with 0 whenever that could be
+/// written.
 pub fn main(catalog: &Catalog) -> ! {
     std::panic::set_hook(Box::new(|_| {}));
     // What whoever started the run left open is none of ours, and may have a number that a cell asks for.
@@ -36,7 +39,7 @@ pub fn main(catalog: &Catalog) -> ! {
     let result =
         catch_unwind(AssertUnwindSafe(|| request().and_then(|request: Request| perform(catalog, &request))));
     let outcome = match result {
-        Ok(Ok(measured)) => Outcome::Measured(Box::new(measured)),
+        Ok(Ok(last)) => last,
         Ok(Err(refusal)) => refusal.outcome(),
         Err(panic) => Refusal::failed("visit", worker::panic_text(panic.as_ref())).outcome(),
     };
@@ -69,37 +72,111 @@ fn refused(catalog: &Catalog, cell: &Cell) -> Option<Unavailable> {
 
 fn request<T: DeserializeOwned>() -> Result<T, Refusal> {
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(|error| Refusal::failed("start", error))?;
+    io::stdin().read_to_string(&mut text).map_err(|error| Refusal::failed("start", error))?;
     serde_json::from_str(&text)
         .map_err(|error| Refusal::failed("start", format!("the request is not one: {error}")))
 }
 
 /// Prints what came of it and ends the process, and with it threads that hang.
 fn deliver(what: &impl Serialize) -> ! {
-    let written = serde_json::to_string(what)
-        .map_err(std::io::Error::from)
-        .and_then(|line| writeln!(std::io::stdout(), "{line}"));
-    process::exit_now(if written.is_ok() { 0 } else { 1 })
+    process::exit_now(if print(what).is_ok() { 0 } else { 1 })
 }
 
-fn perform(catalog: &Catalog, request: &Request) -> Result<Measured, Refusal> {
+fn print(what: &impl Serialize) -> io::Result<()> {
+    let line = serde_json::to_string(what)?;
+    writeln!(io::stdout(), "{line}")
+}
+
+/// Prints each outcome when the next one comes: until then its cell may still be said to have failed.
+#[derive(Default)]
+struct Outcomes(Option<Outcome>);
+
+impl Outcomes {
+    fn push(&mut self, outcome: Outcome) -> Result<(), Refusal> {
+        match self.0.replace(outcome) {
+            Some(before) => print(&before).map_err(|error| Refusal::failed("visit", error)),
+            None => Ok(()),
+        }
+    }
+
+    /// The one that is not printed yet.
+    fn last(self) -> Result<Outcome, Refusal> {
+        self.0.ok_or_else(|| Refusal::failed("start", "the request names no cell"))
+    }
+}
+
+/// Measures every cell of the request; what came of the last is returned, of the others printed.
+fn perform(catalog: &Catalog, request: &Request) -> Result<Outcome, Refusal> {
+    let prepared = prepare_all(catalog, request);
+    let ready = |part: &Part, prepared: &Result<_, Refusal>| prepared.is_ok().then(|| part.cell.clone());
+    let parts = request.parts.iter().zip(&prepared);
+    let cells: Vec<Cell> = parts.filter_map(|(part, prepared)| ready(part, prepared)).collect();
+    let drivers = prepared.iter().filter_map(|prepared| prepared.as_ref().ok());
+    let Some(((driver, _), cell)) = drivers.zip(&cells).next() else {
+        let mut outcomes = Outcomes::default();
+        prepared
+            .into_iter()
+            .filter_map(Result::err)
+            .try_for_each(|refusal| outcomes.push(refusal.outcome()))?;
+        return outcomes.last();
+    };
     let deadline = Deadline::after_ms(request.deadline_ms);
-    let cell = &request.cell;
-    let (driver, mut effective) = prepare(catalog, cell)?;
     let parent = request.runner.map_or_else(nix::unistd::getppid, nix::unistd::Pid::from_raw);
     process::die_with(parent).map_err(|error| Refusal::failed("start", error))?;
-    let workload = (driver.open)(cell).map_err(|error| Refusal::failed("open", error))?;
+    let workload = (driver.open)(&cells).map_err(|error| Refusal::failed("open", error))?;
     let placement = placement::place(cell.word(Axis::Placement), workload.workers())?;
-    effective.extend(workload.effective());
-    effective.insert("cpus".into(), placement.cpus().into());
-    let figures = spawn::with_workers(workload.as_ref(), &placement, cell.word(Axis::Spawn), |controls| {
-        session::run(workload.as_ref(), &placement, controls, request, deadline)
-    })?;
-    Ok(figures::measured(figures, effective))
+    spawn::with_workers(workload.as_ref(), &placement, cell.word(Axis::Spawn), |controls| {
+        let crew = Crew { workload: workload.as_ref(), placement: &placement, controls };
+        let outcomes = measure_all(crew, request, prepared, deadline)?;
+        crew.dismiss()?;
+        outcomes.last()
+    })
+}
+
+/// One cell after the other; the first has the deadline of the opening.
+fn measure_all(
+    crew: Crew,
+    request: &Request,
+    prepared: Vec<Prepared>,
+    mut deadline: Deadline,
+) -> Result<Outcomes, Refusal> {
+    let mut outcomes = Outcomes::default();
+    let mut begun = 0;
+    for (part, prepared) in request.parts.iter().zip(prepared) {
+        let outcome = match prepared {
+            Err(refusal) => refusal.outcome(),
+            Ok((_, mut effective)) => {
+                effective.extend(crew.workload.effective());
+                effective.insert("cpus".into(), crew.placement.cpus().into());
+                let figures = session::run(crew, begun, part.ops, &request.effort, deadline)?;
+                begun += 1;
+                deadline = Deadline::after_ms(request.deadline_ms);
+                Outcome::Measured(Box::new(figures::measured(figures, effective)))
+            }
+        };
+        outcomes.push(outcome)?;
+    }
+    Ok(outcomes)
+}
+
+/// The driver of a cell that this machine allows, and what was set for it.
+type Prepared = Result<(&'static Driver, Effective), Refusal>;
+
+/// Prepares every cell of the request. What was set for one holds for those behind it, as it was first found.
+fn prepare_all(catalog: &Catalog, request: &Request) -> Vec<Prepared> {
+    let mut in_force = Effective::new();
+    let mut prepare_one = |part: &Part| {
+        let (driver, found) = prepare(catalog, &part.cell)?;
+        for (name, value) in found {
+            in_force.entry(name).or_insert(value);
+        }
+        Ok((driver, in_force.clone()))
+    };
+    request.parts.iter().map(&mut prepare_one).collect()
 }
 
 /// Finds the driver, and sees to it that the machine allows the cell.
-fn prepare(catalog: &Catalog, cell: &Cell) -> Result<(&'static Driver, Effective), Refusal> {
+fn prepare(catalog: &Catalog, cell: &Cell) -> Prepared {
     let driver = driver(catalog, cell)?;
     if let Some(reason) = driver.reach.refuses(cell.word(Axis::Spawn), cell.count(Axis::Workers)) {
         return Err(Refusal::unavailable(reason, "choose another value of spawn"));

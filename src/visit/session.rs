@@ -5,7 +5,7 @@ use super::placement::Placement;
 use super::refusal::Refusal;
 use crate::measure::calibrate::calibrate;
 use crate::measure::clock::Deadline;
-use crate::record::{Lead, Request, Sample, Sampling, WorkerSample};
+use crate::record::{Effort, Lead, Sample, Sampling, WorkerSample};
 use crate::workload::{Batch, Proof, Tally, Workload};
 
 /// What a session gives to [`super::figures`].
@@ -32,43 +32,79 @@ const FEWEST_SAMPLES: usize = 3;
 const LONGEST_SAMPLING: u64 = 2;
 
 struct Session<'a> {
-    workload: &'a dyn Workload,
-    placement: &'a Placement,
-    controls: &'a [Control],
+    crew: Crew<'a>,
     deadline: Deadline,
     total_ops: u64,
     /// What [`Workload::lost_updates`] said after the last batch.
     total_lost: Option<u64>,
 }
 
-/// Runs the whole visit over the control channels.
+/// What every cell of a visit is measured with.
+#[derive(Clone, Copy)]
+pub struct Crew<'a> {
+    /// What the workers do.
+    pub workload: &'a dyn Workload,
+    /// Where they run.
+    pub placement: &'a Placement,
+    /// How they are told.
+    pub controls: &'a [Control],
+}
+
+impl Crew<'_> {
+    /// Lets the workers go.
+    ///
+    /// # Errors
+    /// A worker that is gone already.
+    pub fn dismiss(self) -> Result<(), Refusal> {
+        self.order(&Order::Leave, "leave")
+    }
+
+    fn order(self, order: &Order, phase: &'static str) -> Result<(), Refusal> {
+        for (worker, control) in self.controls.iter().enumerate() {
+            // A worker that failed has closed its end but its last words are still there to be read.
+            if let Err(error) = control.send(order)
+                && *order == Order::Leave
+            {
+                return Err(Refusal::failed(phase, format!("worker {worker}: {error}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Measures one cell of the visit over the control channels: the one at that place among those that the
+/// workload was opened for.
 ///
 /// # Errors
 /// The first worker that failed, died, or whose work does not verify; `deadline` when time is up.
 pub fn run(
-    workload: &dyn Workload,
-    placement: &Placement,
-    controls: &[Control],
-    request: &Request,
+    crew: Crew,
+    part: usize,
+    given_ops: Option<u64>,
+    effort: &Effort,
     deadline: Deadline,
 ) -> Result<Figures, Refusal> {
-    let mut session = Session { workload, placement, controls, deadline, total_ops: 0, total_lost: None };
+    let Crew { workload, placement, .. } = crew;
+    let mut session = Session { crew, deadline, total_ops: 0, total_lost: None };
     let contended = workload.contended();
     let cpus = placement.cpus().len();
     let oversubscribed = contended && workload.workers() > cpus;
     let additive = !contended && (cpus == 1 || workload.workers() == 1);
-    let effort = &request.effort;
     let sampling = match (oversubscribed, additive) {
         (true, _) => effort.oversubscribed,
         (_, true) => effort.additive,
         _ => effort.interacting,
     };
+    let sampling = Sampling { target_ns: sampling.target_ns.min(workload.longest_batch_ns()), ..sampling };
     let least = if effort.fill_channels { workload.least_ops() } else { 1 };
 
+    if part > 0 {
+        session.order(&Order::Take(part), "enter")?;
+    }
     session.hear(&Answer::Ready, "enter")?;
     let proofs = session.prove()?;
     let alone = workload.calls_before();
-    let ops = match (alone, request.ops) {
+    let ops = match (alone, given_ops) {
         (Some(_), _) => 1,
         (None, Some(ops)) => ops,
         (None, None) => calibrate(sampling.target_ns, least, |ops| session.elapsed(ops, "warm-up"))?,
@@ -83,10 +119,9 @@ pub fn run(
     };
     session.order(&Order::Conclude, "conclude")?;
     session.hear(&Answer::Concluded, "conclude")?;
-    session.order(&Order::Leave, "leave")?;
     Ok(Figures {
         ops,
-        calibrated: request.ops.is_none(),
+        calibrated: given_ops.is_none(),
         lead: match (effort.exact, additive) {
             (true, _) => Lead::Mean,
             (false, true) => Lead::Floor,
@@ -101,20 +136,13 @@ pub fn run(
 
 impl Session<'_> {
     fn order(&self, order: &Order, phase: &'static str) -> Result<(), Refusal> {
-        for (worker, control) in self.controls.iter().enumerate() {
-            // A worker that failed has closed its end but its last words are still there to be read.
-            if let Err(error) = control.send(order)
-                && *order == Order::Leave
-            {
-                return Err(Refusal::failed(phase, format!("worker {worker}: {error}")));
-            }
-        }
-        Ok(())
+        self.crew.order(order, phase)
     }
 
     fn collect(&self, phase: &'static str) -> Result<Vec<Answer>, Refusal> {
-        let timed = (0..self.controls.len()).find(|worker| self.workload.timed(*worker)).unwrap_or(0);
-        collect(self.controls, timed, self.deadline, phase)
+        let Crew { workload, controls, .. } = self.crew;
+        let timed = (0..controls.len()).find(|worker| workload.timed(*worker)).unwrap_or(0);
+        collect(controls, timed, self.deadline, phase)
     }
 
     /// Waits until every worker has said that.
@@ -129,7 +157,7 @@ impl Session<'_> {
             Answer::Proved(proof) => Some(proof),
             _ => None,
         })?;
-        self.workload.verify_proof(&proofs).map_err(|error| Refusal::failed("prove", error))?;
+        self.crew.workload.verify_proof(&proofs).map_err(|error| Refusal::failed("prove", error))?;
         Ok(proofs)
     }
 
@@ -143,7 +171,7 @@ impl Session<'_> {
         self.total_ops += ops;
         let tallies: Vec<Tally> = workers.iter().map(|worker| worker.tally).collect();
         let batch = Batch { ops, total_ops: self.total_ops, tallies: &tallies };
-        self.workload.verify(&batch).map_err(|error| Refusal::failed(phase, error))?;
+        self.crew.workload.verify(&batch).map_err(|error| Refusal::failed(phase, error))?;
         self.check_cpus(&workers, phase)?;
         Ok(Sample { elapsed_ns: self.elapsed_of(&workers), lost_updates: self.lost_updates(), workers })
     }
@@ -151,7 +179,7 @@ impl Session<'_> {
     /// Updates that the last batch lost, where losing them is the result.
     fn lost_updates(&mut self) -> Option<u64> {
         let lost_before = self.total_lost.unwrap_or(0);
-        self.total_lost = self.workload.lost_updates(self.total_ops);
+        self.total_lost = self.crew.workload.lost_updates(self.total_ops);
         self.total_lost.map(|lost| lost.saturating_sub(lost_before))
     }
 
@@ -161,7 +189,8 @@ impl Session<'_> {
 
     /// Latest end less earliest begin over the timed workers; at least 1, so that it can divide.
     fn elapsed_of(&self, workers: &[WorkerSample]) -> u64 {
-        let timed = || workers.iter().enumerate().filter(|(w, _)| self.workload.timed(*w)).map(|(_, s)| s);
+        let timed =
+            || workers.iter().enumerate().filter(|(w, _)| self.crew.workload.timed(*w)).map(|(_, s)| s);
         let begin = timed().map(|sample| sample.begin_ns).min().unwrap_or(0);
         let end = timed().map(|sample| sample.end_ns).max().unwrap_or(0);
         end.saturating_sub(begin).max(1)
@@ -169,7 +198,7 @@ impl Session<'_> {
 
     fn check_cpus(&self, workers: &[WorkerSample], phase: &'static str) -> Result<(), Refusal> {
         for (index, worker) in workers.iter().enumerate() {
-            if let Some(cpu) = self.placement.of(index)
+            if let Some(cpu) = self.crew.placement.of(index)
                 && worker.cpu != cpu
             {
                 let text = format!("worker {index} was pinned to CPU {cpu} and ended on CPU {}", worker.cpu);

@@ -41,6 +41,10 @@ fn obey(control: &Control, gate: Option<&Gate>, body: &mut dyn Body) -> io::Resu
     while let Some(order) = control.receive()? {
         match order {
             Order::Run(ops) => control.send(&Answer::Done(batch(gate, body, ops)?))?,
+            Order::Take(part) => {
+                body.take_part(part)?;
+                control.send(&Answer::Ready)?;
+            }
             Order::Prove => control.send(&Answer::Proved(body.prove()?))?,
             Order::Conclude => {
                 body.conclude()?;

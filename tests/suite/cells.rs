@@ -57,7 +57,7 @@ pub fn wait(mechanism: &str, descriptors: u64, ready: &str) -> Cell {
 
 /// A request that measures a little.
 pub fn request(cell: &Cell) -> Request {
-    Request { cell: cell.clone(), ops: None, effort: Effort::TEST, deadline_ms: DEADLINE_MS, runner: None }
+    Request::alone(cell, None, Effort::TEST, DEADLINE_MS)
 }
 
 /// A request of that many samples of that many operations, after one batch to warm up.
@@ -65,7 +65,7 @@ pub fn fixed(cell: &Cell, ops: u64, samples: u32) -> Request {
     let sampling = Sampling { samples, target_ns: 1_000_000_000 };
     let effort =
         Effort { additive: sampling, interacting: sampling, oversubscribed: sampling, ..Effort::TEST };
-    Request { ops: Some(ops), effort, ..request(cell) }
+    Request::alone(cell, Some(ops), effort, DEADLINE_MS)
 }
 
 /// Asks the program, which is started by `before` (a tracer, say), for one visit.

@@ -1,6 +1,6 @@
 //! Mechanisms that misbehave, each in one way.
 
-use ipcmatrix::catalog::{Driver, Family, Reach};
+use ipcmatrix::catalog::{Driver, Family, Reach, alone};
 use ipcmatrix::cell::{Axis, Cell, Measure};
 use ipcmatrix::lock::{Lock, increment};
 use ipcmatrix::readiness::{Patience, Poll, Readiness, wait};
@@ -111,7 +111,7 @@ const fn driver(mechanism: &'static str) -> Driver {
         present: || Ok(()),
         limits: |_| Vec::new(),
         rough_op_ns: |_| 1,
-        open: |cell| Ok(Box::new(Hostile::open(cell)?)),
+        open: |cells| Ok(Box::new(Hostile::open(alone(cells)?)?)),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::program::{Ended, Program};
 use crate::trial;
 use ipcmatrix::catalog::Catalog;
 use ipcmatrix::cell::{Axis, Cell, Measure, Value};
-use ipcmatrix::record::{Outcome, Request};
+use ipcmatrix::record::{Outcome, Part, Request};
 use libtest_mimic::Trial;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -24,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
     let mut trials = vec![
         trial("serve::few_descriptors_make_large_cells_unavailable", &[], few_descriptors),
         trial("serve::a_soft_limit_is_raised", &[], soft_limit_is_raised),
+        trial("serve::mechanisms_share_the_connections_of_a_visit", &[], shared_connections),
         trial("serve::several_ports_are_used_where_one_is_not_enough", &[], many_connections),
     ];
     for socket in SOCKETS {
@@ -111,6 +112,36 @@ fn few_descriptors() {
 fn soft_limit_is_raised() {
     let visit = measured(limited("-S -n", &fixed(&cell("epoll", "processes", "unix", 320), 100, 1)));
     assert_eq!(visit.effective["RLIMIT_NOFILE"]["was"], 256, "{:?}", visit.effective);
+}
+
+/// Three mechanisms in one visit, and one that is told to do what no server can: those before it have figures.
+fn shared_connections() {
+    let names = ["epoll", "select", "poll"];
+    let parts = |names: &[&str]| -> Vec<Part> {
+        let cell = |name: &&str| cell(name, "processes", "tcp", 100);
+        names.iter().map(|name| Part { cell: cell(name), ops: Some(500) }).collect()
+    };
+    let request = fixed(&cell("epoll", "processes", "tcp", 100), 500, 2);
+    let heard = several(&Request { parts: parts(&names), ..request.clone() });
+    assert_eq!(heard.len(), names.len());
+    for outcome in heard {
+        let visit = measured(outcome);
+        assert_eq!(visit.effective["connections_shared_by"], serde_json::json!(names));
+        assert!(
+            visit.samples.iter().flat_map(|sample| &sample.workers).all(|w| w.tally.bytes == 500 * BYTES)
+        );
+    }
+    let unknown = several(&Request { parts: parts(&["epoll", "no_such", "poll"]), ..request });
+    let [Outcome::Measured(_), Outcome::Failed { error, .. }, Outcome::Measured(_)] = &unknown[..] else {
+        panic!("the cell that no driver measures is told of alone: {unknown:?}");
+    };
+    assert!(error.contains("no_such"), "{error}");
+}
+
+fn several(request: &Request) -> Vec<Outcome> {
+    let input = serde_json::to_vec(request).unwrap();
+    let ended = Program::ipcmatrix(["cell"]).input(input).run().exits(0);
+    ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// More than a part of the ports: the connections go to several, and all are used.

@@ -5,14 +5,14 @@
 
 use super::connections::{is_silent, position_of};
 use super::request::{self, Request};
-use super::{CLIENTS, PROOF_REQUESTS};
+use super::{CLIENTS, Ends, PROOF_REQUESTS};
 use crate::measure::clock::monotonic_ns;
 use crate::measure::histogram::Histogram;
 use crate::workload::{Body, Proof, Tally, mismatch};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
 /// One client.
 #[derive(Clone, Copy, Default)]
@@ -26,7 +26,7 @@ struct Client {
 
 /// The worker that drives the clients, and holds the idle connections.
 pub struct Clients {
-    pub(super) connections: Vec<OwnedFd>,
+    pub(super) connections: Ends,
     clients: [Client; CLIENTS],
     replies: Epoll,
     times: Histogram,
@@ -37,7 +37,7 @@ impl Clients {
     ///
     /// # Errors
     /// epoll_create1(2), epoll_ctl(2).
-    pub fn new(connections: Vec<OwnedFd>) -> io::Result<Clients> {
+    pub fn new(connections: Ends) -> io::Result<Clients> {
         let replies = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let mut clients = [Client::default(); CLIENTS];
         for (client, state) in clients.iter_mut().enumerate() {

@@ -3,7 +3,7 @@
 
 use super::connections::{is_silent, position_of};
 use super::request::{self, Request};
-use super::{CLIENTS, PROOF_REQUESTS};
+use super::{CLIENTS, Ends, PROOF_REQUESTS};
 use crate::readiness::{Patience, Readiness, Rearm};
 use crate::workload::{Body, Proof, Tally, mismatch};
 use std::io;
@@ -23,7 +23,7 @@ enum Peer {
 /// The worker that serves.
 pub struct Server<R> {
     readiness: R,
-    pub(super) connections: Vec<OwnedFd>,
+    pub(super) connections: Ends,
     /// By descriptor.
     peers: Vec<Peer>,
     ready: Vec<RawFd>,
@@ -36,9 +36,9 @@ impl<R: Readiness> Server<R> {
     ///
     /// # Errors
     /// The system call that failed.
-    pub fn new(connections: Vec<OwnedFd>) -> io::Result<Server<R>> {
+    pub fn new(connections: Ends) -> io::Result<Server<R>> {
         let mut readiness = R::open(connections.len())?;
-        for connection in &connections {
+        for connection in connections.iter() {
             readiness.watch(connection.as_fd())?;
         }
         let peers = peers(&connections);

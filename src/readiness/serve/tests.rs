@@ -8,6 +8,7 @@ use crate::cell::{Axis, Cell, Measure, Value};
 use crate::readiness::epoll::Epoll;
 use crate::readiness::{Patience, Readiness};
 use crate::workload::{Body, Tally};
+use nix::sys::socket::{Shutdown, shutdown};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::thread;
@@ -36,7 +37,7 @@ fn ends(socket: &str, idle: u64) -> [Vec<OwnedFd>; 2] {
 
 fn both<R: Readiness>(socket: &str, idle: u64) -> (Server<R>, Clients) {
     let [accepted, connected] = ends(socket, idle);
-    (Server::new(accepted).unwrap(), Clients::new(connected).unwrap())
+    (Server::new(accepted.into()).unwrap(), Clients::new(connected.into()).unwrap())
 }
 
 /// One batch of both.
@@ -49,6 +50,10 @@ fn batch(server: &mut Server<Epoll>, clients: &mut Clients, ops: u64) -> [Tally;
 
 fn say(end: &OwnedFd, text: &[u8]) {
     assert_eq!(nix::unistd::write(end, text).unwrap(), text.len());
+}
+
+fn hang_up(end: &OwnedFd) {
+    shutdown(end.as_raw_fd(), Shutdown::Both).unwrap();
 }
 
 fn said(result: io::Result<impl Sized>) -> String {
@@ -90,8 +95,8 @@ fn an_idle_connection_that_speaks_or_closes_is_caught_in_a_batch() {
         let text = said(server.run(1));
         assert!(text.contains("something came over connection 3"), "{socket}: {text}");
 
-        let (mut server, mut clients) = both::<Epoll>(socket, IDLE);
-        drop(clients.connections.remove(IDLE_POSITION));
+        let (mut server, clients) = both::<Epoll>(socket, IDLE);
+        hang_up(&clients.connections[IDLE_POSITION]);
         let text = said(server.run(1));
         assert!(text.contains("connection 3 was closed"), "{socket}: {text}");
     }

@@ -1,0 +1,84 @@
+//! How much a visit measures, by the kind of cell and by what was asked of the run.
+
+use serde::{Deserialize, Serialize};
+
+/// How many samples of what length a visit takes, by the kind of cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// One worker, or a transport on one CPU.
+    pub additive: Sampling,
+    /// Two or more CPUs, or contended locks.
+    pub interacting: Sampling,
+    /// Contended locks with more workers than CPUs.
+    pub oversubscribed: Sampling,
+    /// Batches are run for this long, and at least once, before the first sample.
+    pub warm_up_ns: u64,
+    /// Whether a batch must move many channel capacities. Only `--test`, which shows no figure, says no.
+    pub fill_channels: bool,
+    /// Whether all samples are taken however long they take, and their mean leads (`--exact`).
+    #[serde(default)]
+    pub exact: bool,
+}
+
+/// Samples of one kind of cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// Samples a visit.
+    pub samples: u32,
+    /// Length that a sample is calibrated to.
+    pub target_ns: u64,
+}
+
+const MS: u64 = 1_000_000;
+
+impl Effort {
+    /// What `run` does.
+    pub const DEFAULT: Effort = Effort {
+        additive: Sampling { samples: 10, target_ns: 5 * MS },
+        interacting: Sampling { samples: 5, target_ns: 20 * MS },
+        oversubscribed: Sampling { samples: 5, target_ns: 20 * MS },
+        warm_up_ns: 20 * MS,
+        fill_channels: true,
+        exact: false,
+    };
+    /// What `run` does in rounds that would otherwise not leave time for six visits a cell.
+    pub const THRIFTY: Effort = Effort {
+        additive: Sampling { samples: 5, target_ns: 5 * MS },
+        interacting: Sampling { samples: 3, target_ns: 20 * MS },
+        oversubscribed: Sampling { samples: 3, target_ns: 20 * MS },
+        warm_up_ns: 5 * MS,
+        fill_channels: true,
+        exact: false,
+    };
+    /// What `run --quick` does: fewer samples, so that six visits a cell fit into a minute.
+    pub const QUICK: Effort = Effort {
+        additive: Sampling { samples: 4, target_ns: 5 * MS },
+        interacting: Sampling { samples: 3, target_ns: 10 * MS },
+        oversubscribed: Sampling { samples: 2, target_ns: 20 * MS },
+        warm_up_ns: 5 * MS,
+        fill_channels: true,
+        exact: false,
+    };
+    /// What `run --test` does: everything once, to see that it works. Its figures are not shown.
+    pub const TEST: Effort = Effort {
+        additive: Sampling { samples: 1, target_ns: MS / 5 },
+        interacting: Sampling { samples: 1, target_ns: MS / 5 },
+        oversubscribed: Sampling { samples: 1, target_ns: MS / 5 },
+        warm_up_ns: 0,
+        fill_channels: false,
+        exact: false,
+    };
+
+    /// What `run --exact` does: that many samples of counts that are given.
+    pub const fn exactly(samples: u32) -> Effort {
+        let sampling = Sampling { samples, target_ns: 0 };
+        Effort {
+            additive: sampling,
+            interacting: sampling,
+            oversubscribed: sampling,
+            warm_up_ns: 0,
+            fill_channels: false,
+            exact: true,
+        }
+    }
+}
