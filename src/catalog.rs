@@ -82,6 +82,8 @@ pub enum LimitName {
     /// `RLIMIT_NOFILE`: one more than the highest descriptor of a process. The soft limit is raised up to the
     /// hard one, which is left alone.
     RlimitNofile,
+    /// How many ports `net.ipv4.ip_local_port_range` has: those that connect(2) and a bind(2) to port 0 choose from.
+    LocalPorts,
     /// No value of any limit helps: the kernel refuses what the cell asks for.
     Refused {
         /// Why, with the error where there is one.
