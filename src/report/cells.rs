@@ -322,12 +322,10 @@ fn shown(metric: Metric, cell: &Cell, ns: &Estimate, measured: &[&Measured]) -> 
         let values: Option<Vec<f64>> = measured.iter().map(|measured| metric.of(cell, measured)).collect();
         return Estimate::of(&values?);
     }
+    let of_one_ns = measure_value(cell, 1.0);
     Some(match cell.measure() {
-        Some(Measure::Bandwidth) => ns.rate(megabytes_scale(cell)),
-        Some(Measure::RoundTrip | Measure::Wait) => ns.scaled(MICROSECOND_SCALE),
-        Some(Measure::Increment) => ns.scaled(INCREMENT_SCALE),
-        Some(Measure::Serve) => ns.scaled(REQUEST_SCALE),
-        None => *ns,
+        Some(Measure::Bandwidth) => ns.rate(of_one_ns),
+        _ => ns.scaled(of_one_ns),
     })
 }
 
