@@ -181,8 +181,8 @@ impl<R: Readiness> Waiter<R> {
         }
     }
 
-    /// One call that must tell of that many.
-    #[inline]
+    /// One call that must tell of that many. In its loop always: where it is not, each turn computes a time.
+    #[inline(always)]
     fn call(&mut self, patience: Patience) -> io::Result<()> {
         let told = self.readiness.wait(patience)?;
         if told == self.expected { Ok(()) } else { Err(self.wrong_count(told)) }
