@@ -9,7 +9,6 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use std::cmp::Ordering;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -50,7 +49,7 @@ impl Visitor for Processes<'_> {
             return Err(caught);
         }
         let patience_ms = request.deadline_ms * request.parts.len() as u64 + GRACE_MS;
-        let mut listener = Listener { cells: request.parts.len(), told: 0, held: None, heard };
+        let mut listener = Listener::new(request.parts.len(), heard);
         match ask(&["cell"], request, patience_ms, self.signals, &mut |line| listener.hear(line)) {
             Ok((Heard::Caught(caught), _)) => return Err(caught),
             Ok((Heard::All, status)) => listener.end(status),
@@ -72,23 +71,31 @@ struct Listener<'a> {
     cells: usize,
     told: usize,
     held: Option<Outcome>,
+    /// What was said instead of an outcome; nothing counts after that.
+    nonsense: Option<String>,
     heard: &'a mut dyn FnMut(Outcome),
 }
 
-impl Listener<'_> {
+impl<'a> Listener<'a> {
+    fn new(cells: usize, heard: &'a mut dyn FnMut(Outcome)) -> Listener<'a> {
+        Listener { cells, told: 0, held: None, nonsense: None, heard }
+    }
+
     fn hear(&mut self, line: &[u8]) {
-        let outcome = serde_json::from_slice(line).unwrap_or_else(|_| {
+        if self.nonsense.is_some() {
+            return;
+        }
+        let outcome = serde_json::from_slice(line).ok().filter(|_| self.told < self.cells);
+        let Some(outcome) = outcome else {
             let text = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
-            failed("visit", format!("the process of the visit did not print an outcome but {text:?}"))
-        });
+            self.nonsense = Some(format!("the process of the visit did not print an outcome but {text:?}"));
+            return;
+        };
         self.told += 1;
-        match self.told.cmp(&self.cells) {
-            Ordering::Less => (self.heard)(outcome),
-            Ordering::Equal => self.held = Some(outcome),
-            Ordering::Greater => {
-                self.held =
-                    Some(failed("visit", "the process of the visit said more than it was asked for".into()));
-            }
+        if self.told < self.cells {
+            (self.heard)(outcome);
+        } else {
+            self.held = Some(outcome);
         }
     }
 
@@ -102,13 +109,14 @@ impl Listener<'_> {
         if !status.success() {
             return self.fail("visit", format!("the process of the visit ended badly: {}", ended(status)));
         }
-        match self.held.take() {
-            Some(outcome) => (self.heard)(outcome),
-            None if self.told == 0 => {
-                self.fail("visit", "the process of the visit did not print an outcome".into())
+        match (self.nonsense.take(), self.held.take()) {
+            (Some(nonsense), _) => self.fail("visit", nonsense),
+            (None, Some(outcome)) => (self.heard)(outcome),
+            (None, None) if self.told == 0 => {
+                self.fail("visit", "the process of the visit did not print an outcome".into());
             }
             // It stopped at a cell that failed, which it has told of.
-            None => {}
+            (None, None) => {}
         }
     }
 }
@@ -181,7 +189,7 @@ fn hear(
     line: &mut dyn FnMut(&[u8]),
 ) -> io::Result<Heard> {
     let mut output = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-    let mut said = Vec::new();
+    let (mut said, mut heard) = (Vec::new(), 0);
     let mut buffer = [0; 1 << 16];
     loop {
         let woken = signals.woken();
@@ -203,19 +211,23 @@ fn hear(
         if !speaks {
             continue;
         }
-        match output.read(&mut buffer)? {
+        let got = output.read(&mut buffer)?;
+        heard += got;
+        match got {
             0 => {
                 if !said.is_empty() {
                     line(&said);
                 }
                 return Ok(Heard::All);
             }
-            got => said.extend_from_slice(&buffer[..got]),
+            _ => said.extend_from_slice(&buffer[..got]),
         }
-        while let Some(end) = said.iter().position(|byte| *byte == b'\n') {
-            line(&said.drain(..=end).collect::<Vec<u8>>());
+        if buffer[..got].contains(&b'\n') {
+            while let Some(end) = said.iter().position(|byte| *byte == b'\n') {
+                line(&said.drain(..=end).collect::<Vec<u8>>());
+            }
         }
-        if said.len() > MOST_BYTES {
+        if heard > MOST_BYTES {
             return Ok(Heard::TooMuch);
         }
     }
@@ -233,7 +245,7 @@ mod tests {
             Outcome::Failed { phase, .. } => phases.push(phase),
             _ => phases.push(String::new()),
         };
-        let mut listener = Listener { cells, told: 0, held: None, heard: &mut heard };
+        let mut listener = Listener::new(cells, &mut heard);
         lines.iter().for_each(|line| listener.hear(line.as_bytes()));
         listener.end(ExitStatus::from_raw(code << 8));
         phases
