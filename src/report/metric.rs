@@ -4,10 +4,10 @@
 //! median over its visits, as always.
 
 use super::cells::{REQUEST_SCALE, measure_unit, measure_value};
+use super::samples::{calls, cpu_ns, jain, moved_bytes, rates, request_us, server_cpu_ns, share, switches};
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::median;
 use crate::record::{Measured, Sample};
-use crate::workload::{SERVER, Tally};
 
 /// What a table shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -335,52 +335,6 @@ impl Metric {
 }
 
 const MIB: f64 = 1_048_576.0;
-
-fn cpu_ns(sample: &Sample) -> f64 {
-    sample.workers.iter().map(|worker| worker.cpu_ns).sum::<u64>() as f64
-}
-
-fn server_cpu_ns(sample: &Sample) -> f64 {
-    sample.workers.get(SERVER).map_or(f64::NAN, |server| server.cpu_ns as f64)
-}
-
-/// A percentile of the request times of the worker that timed them; not finite where none did.
-fn request_us(sample: &Sample, percentile: fn(&Tally) -> Option<u64>) -> f64 {
-    let timed = sample.workers.iter().find_map(|worker| percentile(&worker.tally));
-    timed.map_or(f64::NAN, |ns| ns as f64 / 1e3)
-}
-
-fn switches(sample: &Sample) -> f64 {
-    let of = |worker: &crate::record::WorkerSample| worker.voluntary_switches + worker.involuntary_switches;
-    sample.workers.iter().map(of).sum::<u64>() as f64
-}
-
-fn calls(sample: &Sample) -> f64 {
-    sample.workers.iter().map(|worker| worker.tally.calls).sum::<u64>() as f64
-}
-
-fn moved_bytes(cell: &Cell, measured: &Measured) -> f64 {
-    cell.count(Axis::MessageBytes) as f64 * measured.ops as f64
-}
-
-/// Each worker's rate from the common begin: all do the same number of operations, so it is one over the time
-/// until the worker had done its own.
-fn rates(sample: &Sample) -> Vec<f64> {
-    let begin_ns = sample.workers.iter().map(|worker| worker.begin_ns).min().unwrap_or(0);
-    sample.workers.iter().map(|worker| 1.0 / worker.end_ns.saturating_sub(begin_ns).max(1) as f64).collect()
-}
-
-/// Jain's fairness index: the square of the sum over n times the sum of squares.
-fn jain(rates: &[f64]) -> f64 {
-    let sum: f64 = rates.iter().sum();
-    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    sum * sum / (rates.len() as f64 * squares)
-}
-
-fn share(rates: &[f64], pick: fn(f64, f64) -> f64) -> f64 {
-    let sum: f64 = rates.iter().sum();
-    rates.iter().copied().reduce(pick).unwrap_or(0.0) / sum
-}
 
 #[cfg(test)]
 mod tests {

@@ -11,10 +11,12 @@ pub mod csv;
 pub mod digits;
 pub mod document;
 pub mod escape;
+mod facts;
 pub mod load;
 pub mod markdown;
 pub mod metric;
 pub mod projection;
+mod samples;
 pub mod text;
 mod winner;
 
