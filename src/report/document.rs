@@ -4,11 +4,12 @@
 
 use super::Options;
 use super::beside;
-use super::cells::{Failure, Figure, NET, SHOWN_INCREMENTS, SHOWN_REQUESTS, Slot, below_resolution};
+use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_REQUESTS, Slot};
 use super::digits::{counted, superscript, thousands, uncertainty, value};
 use super::facts::{facts, reading};
 use super::load::Run;
 use super::metric::Metric;
+use super::net::{NET, below_resolution};
 use super::projection::{Coordinate, Grid, Projection, project};
 use super::winner::winner;
 use crate::cell::{Axis, Measure, Value};
@@ -225,7 +226,7 @@ fn failed(failure: &Failure) -> String {
 fn remarks(figure: &Figure) -> Vec<String> {
     let mut remarks = Vec::new();
     if figure.shown.interval.is_none() && !figure.exact {
-        remarks.push(format!("fewer than {LEAST_VISITS} visits: no interval, and at most two digits"));
+        remarks.push(without_interval(figure));
     }
     if figure.shown.full_range {
         remarks.push("successive visits are correlated: ± is the full range of the visits".into());
@@ -249,6 +250,15 @@ fn remarks(figure: &Figure) -> Vec<String> {
         ));
     }
     remarks
+}
+
+/// Why a figure has no interval.
+fn without_interval(figure: &Figure) -> String {
+    let why = match figure.ns.interval {
+        Some(_) => "in some visits the loop alone took as long, so the rate has no upper end".into(),
+        None => format!("fewer than {LEAST_VISITS} visits"),
+    };
+    format!("{why}: no interval, and at most two digits")
 }
 
 /// A flag with what it means, where it is a known one.

@@ -4,6 +4,7 @@
 //! median over its visits, as always.
 
 use super::cells::{REQUEST_SCALE, measure_unit, measure_value};
+use super::net::Off;
 use super::samples::{calls, cpu_ns, jain, moved_bytes, rates, request_us, server_cpu_ns, share, switches};
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::median;
@@ -257,9 +258,15 @@ impl Metric {
         METRICS.iter().find(|spec| spec.name == name).map(|spec| spec.metric)
     }
 
-    /// Whether the overhead of the loop belongs into it.
+    /// Whether nothing is taken off for the loop: it belongs into the metric, or the metric is no time.
     pub fn is_raw(self) -> bool {
-        matches!(self, Metric::RawNsPerOp | Metric::OverheadNsPerOp)
+        matches!(self, Metric::RawNsPerOp | Metric::OverheadNsPerOp | Metric::SwitchesPerOp)
+    }
+
+    /// Whether it is made of CPU time; else it is of elapsed time, or of none.
+    pub fn is_of_cpu(self) -> bool {
+        use Metric::{CpuNsPerOp, CpuSPer100000, MbPerCpuSecond, ServerCpuS};
+        matches!(self, CpuNsPerOp | CpuSPer100000 | MbPerCpuSecond | ServerCpuS)
     }
 
     /// The unit in the heading of a table of that measure.
@@ -289,9 +296,9 @@ impl Metric {
         }
     }
 
-    /// The number of one visit; `None` where the metric cannot be had of it.
-    pub fn of(self, cell: &Cell, measured: &Measured) -> Option<f64> {
-        let lead_ns = measured.lead_ns();
+    /// The number of one visit, less its loop where that is taken off; `None` where the metric cannot be had of it.
+    pub fn of(self, cell: &Cell, measured: &Measured, off: Off) -> Option<f64> {
+        let lead_ns = measured.lead_ns() - off.ns;
         let workers = measured.samples.first()?.workers.len() as f64;
         let many = if cell.measure() == Some(Measure::Increment) { workers } else { 1.0 };
         let over_samples =
@@ -301,7 +308,7 @@ impl Metric {
             Metric::Figure => Some(measure_value(cell, lead_ns)),
             Metric::NsPerOp => Some(lead_ns),
             Metric::OpsPerSecond => Some(many * 1e9 / lead_ns),
-            Metric::CpuNsPerOp => over_samples(&|sample| cpu_ns(sample) / all_ops),
+            Metric::CpuNsPerOp => over_samples(&|sample| cpu_ns(sample) / all_ops - off.cpu_ns),
             Metric::MbPerCpuSecond => {
                 over_samples(&|sample| moved_bytes(cell, measured) * 1e3 / cpu_ns(sample))
             }
@@ -320,7 +327,9 @@ impl Metric {
             Metric::RawNsPerOp | Metric::CallsPerSelectCall => Some(lead_ns),
             Metric::OverheadNsPerOp => measured.overhead.map(|overhead| overhead.twin_ns),
             Metric::NsPerDescriptor => Some(lead_ns / cell.count(Axis::Descriptors) as f64),
-            Metric::CpuSPer100000 => over_samples(&|sample| cpu_ns(sample) / all_ops * 1e5 / 1e9),
+            Metric::CpuSPer100000 => {
+                over_samples(&|sample| (cpu_ns(sample) / all_ops - off.cpu_ns) * 1e5 / 1e9)
+            }
             Metric::ServerCpuS => {
                 over_samples(&|sample| server_cpu_ns(sample) / measured.ops as f64 * REQUEST_SCALE)
             }
@@ -378,6 +387,11 @@ mod tests {
         }
     }
 
+    /// The number of a visit from which nothing is taken off.
+    fn of(metric: Metric, cell: &Cell, visit: &Measured) -> Option<f64> {
+        metric.of(cell, visit, Off::default())
+    }
+
     fn near(got: Option<f64>, wanted: f64) {
         let got = got.expect("the metric can be had");
         assert!((got - wanted).abs() < 1e-9 * wanted.abs().max(1.0), "{got} is not {wanted}");
@@ -397,42 +411,42 @@ mod tests {
     fn a_lock_gives_rates_shares_and_switches() {
         let cell = Cell::new(Measure::Increment, "x").with(Axis::Workers, crate::cell::Value::Count(2));
         let visit = visit(&[3000, 1000], 50);
-        near(Metric::NsPerOp.of(&cell, &visit), 20.0);
-        near(Metric::OpsPerSecond.of(&cell, &visit), 1e8);
-        near(Metric::CpuNsPerOp.of(&cell, &visit), 20.0);
-        near(Metric::SwitchesPerOp.of(&cell, &visit), 0.08);
-        near(Metric::Fairness.of(&cell, &visit), 0.8);
-        near(Metric::LeastShare.of(&cell, &visit), 25.0);
-        near(Metric::MostShare.of(&cell, &visit), 75.0);
+        near(of(Metric::NsPerOp, &cell, &visit), 20.0);
+        near(of(Metric::OpsPerSecond, &cell, &visit), 1e8);
+        near(of(Metric::CpuNsPerOp, &cell, &visit), 20.0);
+        near(of(Metric::SwitchesPerOp, &cell, &visit), 0.08);
+        near(of(Metric::Fairness, &cell, &visit), 0.8);
+        near(of(Metric::LeastShare, &cell, &visit), 25.0);
+        near(of(Metric::MostShare, &cell, &visit), 75.0);
     }
 
     #[test]
     fn only_what_can_lose_updates_has_a_share_of_them() {
         let cell = Cell::new(Measure::Increment, "x");
         let mut visit = visit(&[3000, 1000], 50);
-        assert_eq!(Metric::LostShare.of(&cell, &visit), None);
+        assert_eq!(of(Metric::LostShare, &cell, &visit), None);
         visit.samples[0].lost_updates = Some(25);
-        near(Metric::LostShare.of(&cell, &visit), 25.0);
+        near(of(Metric::LostShare, &cell, &visit), 25.0);
     }
 
     #[test]
     fn a_server_gives_its_own_cpu_time_and_percentiles_of_requests() {
         let cell = Cell::new(Measure::Serve, "x");
         let mut visit = visit(&[4000, 8000], 100);
-        assert_eq!(Metric::P50Us.of(&cell, &visit), None, "nobody timed a request");
+        assert_eq!(of(Metric::P50Us, &cell, &visit), None, "nobody timed a request");
         visit.samples[0].workers[1].tally.request_p50_ns = Some(7000);
         visit.samples[0].workers[1].tally.request_p99_ns = Some(9500);
-        near(Metric::P50Us.of(&cell, &visit), 7.0);
-        near(Metric::P99Us.of(&cell, &visit), 9.5);
-        near(Metric::ServerCpuS.of(&cell, &visit), 2000.0 / 100.0 * 40_000.0 / 1e9);
-        near(Metric::OpsPerSecond.of(&cell, &visit), 1e9 / 20.0);
-        near(Metric::Figure.of(&cell, &visit), 20.0 * 40_000.0 / 1e9);
+        near(of(Metric::P50Us, &cell, &visit), 7.0);
+        near(of(Metric::P99Us, &cell, &visit), 9.5);
+        near(of(Metric::ServerCpuS, &cell, &visit), 2000.0 / 100.0 * 40_000.0 / 1e9);
+        near(of(Metric::OpsPerSecond, &cell, &visit), 1e9 / 20.0);
+        near(of(Metric::Figure, &cell, &visit), 20.0 * 40_000.0 / 1e9);
     }
 
     #[test]
     fn one_worker_has_no_fairness() {
         let cell = Cell::new(Measure::Increment, "x");
-        assert_eq!(Metric::Fairness.of(&cell, &visit(&[3000], 50)), None);
+        assert_eq!(of(Metric::Fairness, &cell, &visit(&[3000], 50)), None);
     }
 
     #[test]
@@ -440,8 +454,8 @@ mod tests {
         let cell =
             Cell::new(Measure::Bandwidth, "x").with(Axis::MessageBytes, crate::cell::Value::Count(1024));
         let visit = visit(&[4000, 4000], 2048);
-        near(Metric::CallsPerMib.of(&cell, &visit), 100.0);
-        near(Metric::MbPerCpuSecond.of(&cell, &visit), 2_097_152.0 * 1e3 / 4000.0);
-        near(Metric::Figure.of(&cell, &visit), 51_200.0);
+        near(of(Metric::CallsPerMib, &cell, &visit), 100.0);
+        near(of(Metric::MbPerCpuSecond, &cell, &visit), 2_097_152.0 * 1e3 / 4000.0);
+        near(of(Metric::Figure, &cell, &visit), 51_200.0);
     }
 }

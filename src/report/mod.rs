@@ -15,6 +15,7 @@ mod facts;
 pub mod load;
 pub mod markdown;
 pub mod metric;
+mod net;
 pub mod projection;
 mod samples;
 pub mod text;
