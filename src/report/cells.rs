@@ -3,7 +3,8 @@
 use super::load::Run;
 use super::metric::Metric;
 use super::net::{self, Off};
-use crate::cell::{Axis, Cell, MEMORY_COPY, Measure, Value};
+use super::relate::{relate_to_copy, relate_to_reference};
+use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::{Estimate, median};
 use crate::record::{Lead, Measured, Outcome, Unavailable, Visit};
 use std::collections::BTreeSet;
@@ -58,6 +59,8 @@ pub struct Figure {
     pub oversubscribed: bool,
     /// The share of the updates that got lost, 0 to 1, over all visits, where losing them is the result.
     pub lost_share: Option<f64>,
+    /// Whether what is shown is a number that nobody measured: 1 for what the others are compared with.
+    pub known: bool,
     /// Whether it is the mean of the book's counts, which has no interval.
     pub exact: bool,
     /// The flags of all visits.
@@ -122,62 +125,6 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
         _ => {}
     }
     slots
-}
-
-/// Makes percentages of the copy of the same bytes: of the cell that is like it on every axis but mechanism,
-/// and placement, as the copy has one worker, which crosses nothing.
-fn relate_to_copy(run: &Run, slots: &mut [Slot]) {
-    let copies: Vec<(Cell, Estimate)> = run
-        .header
-        .cells
-        .iter()
-        .zip(slots.iter())
-        .filter(|(planned, _)| planned.cell.mechanism() == MEMORY_COPY)
-        .filter_map(|(planned, slot)| Some((planned.cell.clone(), slot.figure()?.shown)))
-        .collect();
-    for (planned, slot) in run.header.cells.iter().zip(slots) {
-        let Slot::Measured(figure) = slot else { continue };
-        match copies.iter().find(|(copy, _)| is_copy_of(copy, &planned.cell)) {
-            Some((copy, _)) if *copy == planned.cell => {
-                figure.shown = Estimate::exactly(100.0, &figure.shown)
-            }
-            Some((_, copy)) => figure.shown = figure.shown.over(copy).scaled(100.0),
-            None => {
-                *slot = Slot::Unavailable(Unavailable {
-                    reason: format!("no {MEMORY_COPY} of this size was measured in this run"),
-                    remedy: format!("run a matrix that has {MEMORY_COPY}, such as transports"),
-                });
-            }
-        }
-    }
-}
-
-fn is_copy_of(copy: &Cell, cell: &Cell) -> bool {
-    let free = |axis| matches!(axis, Axis::Mechanism | Axis::Placement);
-    copy.axes()
-        .filter(|(axis, _)| !free(*axis))
-        .all(|(axis, value)| cell.get(axis).is_none_or(|own| own == value))
-}
-
-/// Makes ratios of nanoseconds: those of the measure's reference mechanism at the same place over the cell's own.
-fn relate_to_reference(run: &Run, slots: &mut [Slot]) {
-    let cells = run.header.cells.iter().map(|planned| &planned.cell);
-    let references: Vec<(&Cell, f64)> = cells
-        .zip(slots.iter())
-        .filter(|(cell, _)| cell.measure().and_then(Measure::reference) == Some(cell.mechanism()))
-        .filter_map(|(cell, slot)| Some((cell, slot.figure()?.shown.value)))
-        .collect();
-    for (planned, slot) in run.header.cells.iter().zip(slots) {
-        let Slot::Measured(figure) = slot else { continue };
-        let here = |reference: &Cell| {
-            let mechanism = Value::word(reference.mechanism());
-            planned.cell.clone().with(Axis::Mechanism, mechanism) == *reference
-        };
-        match references.iter().find(|(cell, _)| here(cell)) {
-            Some((_, reference_ns)) => figure.shown = figure.shown.rate(*reference_ns),
-            None => *slot = Slot::Absent,
-        }
-    }
 }
 
 /// What came of one cell. A failed visit fails it; then the visits that were measured count.
@@ -249,6 +196,7 @@ fn figure(
         oversubscribed: measured.iter().any(|measured| measured.oversubscribed),
         lost_share: median(&measured.iter().filter_map(|measured| measured.lost_share()).collect::<Vec<_>>()),
         exact: measured.iter().all(|measured| measured.lead == Lead::Mean),
+        known: false,
         net: off.is_some(),
         flags: measured.iter().flat_map(|measured| measured.flags.iter().cloned()).collect(),
         refused,
@@ -312,7 +260,7 @@ fn rate(ns: &Estimate, scale: f64) -> Estimate {
 }
 
 /// Whether the interval of a time, where it has one, is above 0: the loop that is taken off may reach below.
-fn above_0(ns: &Estimate) -> bool {
+pub(super) fn above_0(ns: &Estimate) -> bool {
     ns.interval.is_none_or(|interval| interval.low > 0.0)
 }
 
@@ -344,6 +292,7 @@ pub(super) const REQUEST_SCALE: f64 = SHOWN_REQUESTS as f64 / 1e9;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Value;
     use crate::record::{Header, Lead, Overhead, PlannedCell, Sample, WorkerSample};
 
     /// A wait cell of a mechanism that took so long, with a loop that took so long alone.
@@ -477,5 +426,29 @@ mod tests {
     fn ratios_are_with_the_reference_at_the_same_place() {
         let run = run(&[("select", 1, 300.0, 0.0), ("poll", 1, 100.0, 0.0), ("poll", 2, 100.0, 0.0)]);
         assert_eq!(shown(&run, Metric::CallsPerSelectCall), [Some(1.0), Some(3.0), None]);
+    }
+
+    #[test]
+    fn a_ratio_is_as_uncertain_as_both_of_its_parts() {
+        let mut run = run(&[("select", 1, 300.0, 0.0), ("poll", 1, 100.0, 0.0)]);
+        let cells: Vec<Cell> = run.header.cells.iter().map(|planned| planned.cell.clone()).collect();
+        let times =
+            [[300.0, 100.0], [270.0, 100.0], [330.0, 101.0], [300.0, 99.0], [290.0, 98.0], [310.0, 102.0]];
+        let both = |times: &[f64; 2]| [0, 1].map(|index| visit(index, &cells[index], times[index], 0.0));
+        run.visits = times.iter().flat_map(both).collect();
+        let of = |metric| {
+            slots(&run, metric).iter().map(|slot| slot.figure().unwrap().clone()).collect::<Vec<_>>()
+        };
+        let (ns, ratio) = (of(Metric::NsPerOp), of(Metric::CallsPerSelectCall));
+        let (select, poll) = (ns[0].shown.interval.unwrap(), ns[1].shown.interval.unwrap());
+        let interval = ratio[1].shown.interval.unwrap();
+        assert_eq!((interval.low, interval.high), (select.low / poll.high, select.high / poll.low));
+        assert!(ratio[0].known && !ratio[1].known);
+        assert_eq!(ratio[0].shown.half_width(), Some(0.0));
+
+        run.visits.retain(|visit| visit.cell_index == 1);
+        run.visits.push(visit(0, &cells[0], 300.0, 0.0));
+        let alone = slots(&run, Metric::CallsPerSelectCall)[1].figure().unwrap().clone();
+        assert_eq!((alone.shown.interval, alone.shown.visits), (None, 6), "one visit of the reference");
     }
 }

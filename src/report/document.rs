@@ -194,10 +194,7 @@ pub(super) fn split_value(axis: Axis, value: &Coordinate) -> String {
 /// What a place shows.
 fn place(slot: &Slot, footnotes: &mut Footnotes) -> Place {
     let (text, notes) = match slot {
-        Slot::Measured(figure) => {
-            let uncertainty = uncertainty(&figure.shown).map(|text| format!(" {text}")).unwrap_or_default();
-            (value(&figure.shown) + &uncertainty, remarks(figure))
-        }
+        Slot::Measured(figure) => (number(figure), remarks(figure)),
         Slot::Works => ("works".into(), Vec::new()),
         Slot::Unavailable(why) => ("n/a".into(), vec![with_remedy(&why.reason, &why.remedy)]),
         Slot::Failed(failure) => ("failed".into(), vec![failed(failure)]),
@@ -212,6 +209,15 @@ fn place(slot: &Slot, footnotes: &mut Footnotes) -> Place {
     let mut marks: Vec<usize> = notes.into_iter().map(|note| footnotes.number(note)).collect();
     marks.sort_unstable();
     Place { text, marks, best: false }
+}
+
+/// The number with its uncertainty; as it is where it was not measured.
+fn number(figure: &Figure) -> String {
+    if figure.known {
+        return figure.shown.value.to_string();
+    }
+    let uncertainty = uncertainty(&figure.shown).map(|text| format!(" {text}")).unwrap_or_default();
+    value(&figure.shown) + &uncertainty
 }
 
 fn failed(failure: &Failure) -> String {
@@ -255,7 +261,10 @@ fn remarks(figure: &Figure) -> Vec<String> {
 /// Why a figure has no interval.
 fn without_interval(figure: &Figure) -> String {
     let why = match figure.ns.interval {
-        Some(_) => "in some visits the loop alone took as long, so the rate has no upper end".into(),
+        Some(interval) if interval.low <= 0.0 => {
+            "in some visits the loop alone took as long, so the rate has no upper end".into()
+        }
+        Some(_) => format!("fewer than {LEAST_VISITS} visits of what it is compared with"),
         None => format!("fewer than {LEAST_VISITS} visits"),
     };
     format!("{why}: no interval, and at most two digits")
@@ -315,6 +324,7 @@ mod tests {
             most_ops: 1,
             oversubscribed: false,
             lost_share: None,
+            known: false,
             exact: false,
             net: false,
             flags: Default::default(),
@@ -334,6 +344,15 @@ mod tests {
         assert_eq!(winner(&[slot(20.0, 20.0, 20.0), behind], true), None, "the first has no interval");
         assert_eq!(winner(&[ahead, Slot::Absent], true), None, "no rival");
         assert_eq!(winner(&[], true), None);
+    }
+
+    #[test]
+    fn what_the_others_are_compared_with_is_a_plain_number() {
+        let Slot::Measured(mut figure) = slot(1.0, 1.0, 1.0) else { unreachable!("a figure") };
+        figure.shown = Estimate::exactly(1.0, &figure.shown);
+        figure.known = true;
+        let place = place(&Slot::Measured(figure), &mut Footnotes::default());
+        assert_eq!((place.text.as_str(), place.marks.len()), ("1", 0));
     }
 
     #[test]

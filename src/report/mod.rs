@@ -17,6 +17,7 @@ pub mod markdown;
 pub mod metric;
 mod net;
 pub mod projection;
+mod relate;
 mod samples;
 pub mod text;
 mod winner;
