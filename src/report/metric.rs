@@ -263,6 +263,11 @@ impl Metric {
         matches!(self, Metric::RawNsPerOp | Metric::OverheadNsPerOp | Metric::SwitchesPerOp)
     }
 
+    /// Whether it compares mechanisms with one another, so that it is no speed of its own.
+    pub fn is_ratio(self) -> bool {
+        matches!(self, Metric::CallsPerSelectCall | Metric::PercentOfMemoryCopy)
+    }
+
     /// Whether it is made of CPU time; else it is of elapsed time, or of none.
     pub fn is_of_cpu(self) -> bool {
         use Metric::{CpuNsPerOp, CpuSPer100000, MbPerCpuSecond, ServerCpuS};
