@@ -267,7 +267,7 @@ pub struct Overhead {
 /// How the run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// `done` (every cell precise enough), `budget`, `rounds`, `interrupted` or `terminated`.
+    /// `done` (no cell wants another visit: precise enough, failed or unavailable), `budget`, `rounds`, `interrupted` or `terminated`.
     pub reason: String,
     /// Seconds of sampling.
     pub elapsed_s: f64,

@@ -99,11 +99,38 @@ fn a_run_without_an_end_is_partial() {
         assert!(document.contains("partial: the journal has no end"), "{document}");
         assert!(document.contains("its last line was cut off"), "{document}");
     }
-    for (reason, word) in [("interrupted", "partial: interrupted"), ("done", "done: every measured cell")] {
-        let ended = whole.replace("\"reason\":\"budget\"", &format!("\"reason\":\"{reason}\""));
-        let document = text(&parse_run(ended.as_bytes(), reason).unwrap()).unwrap();
-        assert!(document.contains(word), "{document}");
+    let document = text(&ended("interrupted")).unwrap();
+    assert!(document.contains("partial: interrupted"), "{document}");
+}
+
+/// The small run, ended so.
+fn ended(reason: &str) -> Run {
+    let whole = journal("small").replace("\"reason\":\"budget\"", &format!("\"reason\":\"{reason}\""));
+    parse_run(whole.as_bytes(), reason).unwrap()
+}
+
+#[test]
+fn a_run_that_is_done_says_why() {
+    let line = |run: &Run| {
+        text(run)
+            .unwrap()
+            .lines()
+            .find_map(|line| line.strip_prefix("ended      ").map(String::from))
+            .unwrap()
+    };
+    let mut run = ended("done");
+    assert_eq!(
+        line(&run),
+        "done: no cell was left to measure; 1 cell failed",
+        "7 of 12 reached the precision"
+    );
+    run.header.precision = 10.0;
+    run.visits.retain(|visit| visit.cell_index != 10); // Three visits give no interval.
+    assert_eq!(line(&run), "done: every measured cell reached the precision; 1 cell failed");
+    for visit in &mut run.visits {
+        visit.outcome = Outcome::Failed { phase: "open".into(), error: "no".into() };
     }
+    assert_eq!(line(&run), "done: no cell was left to measure; 12 cells failed");
 }
 
 #[test]

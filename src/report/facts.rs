@@ -44,7 +44,7 @@ pub(super) fn facts(run: &Run) -> Vec<(&'static str, String)> {
         ("cells", cells_fact(&slots)),
         ("precision", precision_fact(&slots, header.precision)),
         ("visits", visits_fact(run)),
-        ("ended", ended_fact(run)),
+        ("ended", ended_fact(run, &slots)),
     ]
 }
 
@@ -73,8 +73,7 @@ fn precision_fact(slots: &[Slot], precision: f64) -> String {
     if figures.iter().any(|figure| figure.exact) {
         return "no interval: one visit a cell, as in the book".into();
     }
-    let ratio = |figure: &&&Figure| figure.ns.half_width_ratio().is_some_and(|ratio| ratio <= precision);
-    let reached = figures.iter().filter(ratio).count();
+    let reached = figures.iter().filter(|figure| has_reached(figure, precision)).count();
     let graded = |grade: Option<Grade>| figures.iter().filter(|figure| figure.ns.grade() == grade).count();
     let grades: Vec<String> =
         Grade::ALL.iter().map(|grade| format!("{grade} {}", graded(Some(*grade)))).collect();
@@ -85,6 +84,10 @@ fn precision_fact(slots: &[Slot], precision: f64) -> String {
         grades.join(", "),
         graded(None)
     )
+}
+
+fn has_reached(figure: &Figure, precision: f64) -> bool {
+    figure.ns.half_width_ratio().is_some_and(|ratio| ratio <= precision)
 }
 
 fn visits_fact(run: &Run) -> String {
@@ -101,10 +104,10 @@ fn visits_fact(run: &Run) -> String {
     format!("{visits} in {seconds:.1} s{thrifty}")
 }
 
-fn ended_fact(run: &Run) -> String {
+fn ended_fact(run: &Run, slots: &[Slot]) -> String {
     let reason = run.end.as_ref().map(|end| end.reason.as_str());
     let text = match reason {
-        Some("done") => "done: every measured cell reached the precision".into(),
+        Some("done") => done(slots, run.header.precision),
         Some("budget") => "the time budget was spent".into(),
         Some("rounds") => "every round was made".into(),
         Some(reason @ ("interrupted" | "terminated")) => format!("partial: {reason} by a signal"),
@@ -112,4 +115,15 @@ fn ended_fact(run: &Run) -> String {
         None => "partial: the journal has no end, so the run was killed or still goes on".to_string(),
     };
     if run.torn_line { format!("{text}; its last line was cut off and is dropped") } else { text }
+}
+
+/// Why no cell wanted another visit: all are precise enough, or another one would have given nothing.
+fn done(slots: &[Slot], precision: f64) -> String {
+    let mut figures = slots.iter().filter_map(Slot::figure).peekable();
+    let failed = slots.iter().filter(|slot| matches!(slot, Slot::Failed(_))).count();
+    let all_reached = figures.peek().is_some() && figures.all(|figure| has_reached(figure, precision));
+    let reached =
+        if all_reached { "every measured cell reached the precision" } else { "no cell was left to measure" };
+    let failed = if failed > 0 { format!("; {} failed", counted(failed, "cell")) } else { String::new() };
+    format!("done: {reached}{failed}")
 }
