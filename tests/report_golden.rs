@@ -3,8 +3,10 @@
 use ipcmatrix::cell::{Axis, Cell, Measure, Value};
 use ipcmatrix::record::{Measured, Outcome, PlannedCell, Unavailable, Visit};
 use ipcmatrix::report::csv::csv;
+use ipcmatrix::report::facts::exact_counts;
 use ipcmatrix::report::load::{Run, parse_run};
 use ipcmatrix::report::{Options, markdown, text};
+use ipcmatrix::runner::exact;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -131,6 +133,31 @@ fn a_run_that_is_done_says_why() {
         visit.outcome = Outcome::Failed { phase: "open".into(), error: "no".into() };
     }
     assert_eq!(line(&run), "done: no cell was left to measure; 12 cells failed");
+}
+
+#[test]
+fn an_exact_run_names_the_counts_of_its_own_measures() {
+    let reading = |mut run: Run| {
+        run.header.effort = "exact".into();
+        text(&run).unwrap().lines().find(|line| line.starts_with("Exact: ")).unwrap().to_owned()
+    };
+    let of_waits = reading(waits(None, &[], &[], &[(wait_cell("select", 1), 900.0)]));
+    assert!(of_waits.contains("the mean of 3 runs of 100,000 calls, in one visit"), "{of_waits}");
+    let first = wait_cell("select", 1).with(Axis::Call, Value::word("first"));
+    assert!(reading(waits(None, &[], &[], &[(first, 9.0)])).ends_with("timed alone, once."));
+    let both = reading(run("small"));
+    assert!(both.contains("of 5 loops of 10 MiB or of 3 runs of 1,000,000 increments a worker,"), "{both}");
+}
+
+#[test]
+fn the_counts_that_are_named_are_those_of_the_runner() {
+    for measure in Measure::ALL {
+        let cell = Cell::new(*measure, "x").with(Axis::MessageBytes, Value::Count(1 << 20));
+        let (ops, samples) = (exact::ops(&cell), exact::effort(&cell).additive.samples);
+        let words = exact_counts(*measure).split(' ').map(|word| word.replace(',', "")).collect::<Vec<_>>();
+        assert_eq!(words[0], samples.to_string(), "{words:?}");
+        assert_eq!(words[3], ops.to_string(), "{words:?}");
+    }
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub fn document(run: &Run, options: Options) -> Result<Document> {
         options.metric.spec().name,
         options.metric.spec().measures.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" or ")
     );
-    Ok(Document { title: title(run), facts: facts(run), reading: reading(&run.header.effort), sheets })
+    Ok(Document { title: title(run), facts: facts(run), reading: reading(run), sheets })
 }
 
 fn title(run: &Run) -> String {

@@ -5,6 +5,7 @@ use super::digits::counted;
 use super::escape::command;
 use super::load::Run;
 use super::metric::Metric;
+use crate::cell::{Axis, Measure};
 use crate::measure::stats::{Grade, LEAST_VISITS};
 use crate::record::Visit;
 
@@ -12,13 +13,9 @@ use crate::record::Visit;
 const EXACT_EFFORT: &str = "exact";
 
 /// How to read the tables.
-pub(super) fn reading(effort: &str) -> Vec<String> {
-    if effort == EXACT_EFFORT {
-        return vec![
-            "Exact: the counts and the statistic of the book. Each figure is the mean of 5 loops of 10 MiB, of 3 runs of \
-             10,000 round trips, of 1,000,000 increments a worker, or of 100,000 calls, in one visit; there is no interval."
-                .into(),
-        ];
+pub(super) fn reading(run: &Run) -> Vec<String> {
+    if run.header.effort == EXACT_EFFORT {
+        return vec![exact(run)];
     }
     vec![
         format!(
@@ -29,6 +26,36 @@ pub(super) fn reading(effort: &str) -> Vec<String> {
          add time, its median sample elsewhere."
             .into(),
     ]
+}
+
+/// The counts of an exact run, of the measures that it has.
+fn exact(run: &Run) -> String {
+    let cells = || run.header.cells.iter().map(|planned| &planned.cell);
+    let has = |measure: &&Measure| cells().any(|cell| cell.measure() == Some(**measure));
+    let counts: Vec<String> =
+        Measure::ALL.iter().filter(has).map(|measure| format!("of {}", exact_counts(*measure))).collect();
+    let counts = match counts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => "of the counts that were published".into(),
+    };
+    let alone = cells().any(|cell| matches!(cell.word(Axis::Call), "first" | "second"));
+    let alone = if alone { " A first or second call is timed alone, once." } else { "" };
+    format!(
+        "Exact: the counts and the statistic that were published. Each figure is the mean {counts}, in one visit; there is \
+         no interval.{alone}"
+    )
+}
+
+/// What a visit of an exact run does for that measure.
+pub fn exact_counts(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Bandwidth => "5 loops of 10 MiB",
+        Measure::RoundTrip => "3 runs of 10,000 round trips",
+        Measure::Increment => "3 runs of 1,000,000 increments a worker",
+        Measure::Wait => "3 runs of 100,000 calls",
+        Measure::Serve => "3 runs of 40,000 requests",
+    }
 }
 
 /// What was run and what came of it: label and text.

@@ -11,7 +11,7 @@ pub mod csv;
 pub mod digits;
 pub mod document;
 pub mod escape;
-mod facts;
+pub mod facts;
 pub mod load;
 pub mod markdown;
 pub mod metric;
