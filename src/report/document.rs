@@ -273,9 +273,7 @@ fn without_interval(figure: &Figure) -> String {
 /// A flag with what it means, where it is a known one.
 fn flag_text(flag: &str) -> String {
     match flag {
-        "n_drift" => {
-            "n_drift: samples left a quarter to four times the time aimed at; the batch was kept".into()
-        }
+        "n_drift" => "n_drift: some samples were over four times longer or shorter than planned".into(),
         other => format!("flag {other}"),
     }
 }
