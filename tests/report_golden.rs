@@ -344,6 +344,14 @@ fn a_published_median_tells_of_its_runs() {
 }
 
 #[test]
+fn only_served_cells_have_a_server_in_csv() {
+    let served = waits(None, &[], &[], &[(Cell::new(Measure::Serve, "poll"), 9.0)]);
+    assert!(csv(&served).ends_with(",,,,9,,\n"), "{}", csv(&served));
+    let waited = waits(None, &[], &[], &[(wait_cell("poll", 1), 9.0)]);
+    assert!(csv(&waited).ends_with(",,,,,,\n"), "{}", csv(&waited));
+}
+
+#[test]
 fn a_place_without_a_cell_is_a_dash() {
     let mut run = run("small");
     run.header.tables[0].cells.remove(0);
