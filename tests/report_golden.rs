@@ -352,6 +352,18 @@ fn only_served_cells_have_a_server_in_csv() {
 }
 
 #[test]
+fn a_table_of_percentiles_says_of_what_they_are() {
+    let says = |metric, cell| {
+        let mut run = waits(Some(metric), &[], &[], &[(cell, 9.0)]);
+        run.header.tables[0].measure = run.header.cells[0].cell.measure().unwrap();
+        text(&run).unwrap().matches("the median over its batches").count()
+    };
+    let served = Cell::new(Measure::Serve, "poll").with(Axis::IdleConnections, Value::Count(0));
+    assert_eq!((says("p99_us", served.clone()), says("p50_us", served.clone())), (1, 1));
+    assert_eq!((says("server_cpu_s", served), says("ns_per_op", wait_cell("poll", 1))), (0, 0));
+}
+
+#[test]
 fn a_place_without_a_cell_is_a_dash() {
     let mut run = run("small");
     run.header.tables[0].cells.remove(0);

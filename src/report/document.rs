@@ -126,6 +126,9 @@ fn captions(projection: &Projection) -> Vec<String> {
         (Metric::Figure, Measure::Wait) => {}
         _ => captions.push(format!("{}: {}.", metric.spec().name, metric.spec().help)),
     }
+    if metric.is_percentile() {
+        captions.push("Taken in each batch; a visit counts as the median over its batches.".into());
+    }
     let constant = |(axis, value, everywhere): &(Axis, Value, bool)| {
         let where_it_applies = if *everywhere { "" } else { " where it applies" };
         format!("{}{where_it_applies}", split_value(*axis, &Some(value.clone())))

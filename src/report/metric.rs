@@ -263,6 +263,11 @@ impl Metric {
         matches!(self, Metric::RawNsPerOp | Metric::OverheadNsPerOp | Metric::SwitchesPerOp)
     }
 
+    /// Whether it is a percentile of the requests of a batch.
+    pub fn is_percentile(self) -> bool {
+        matches!(self, Metric::P50Us | Metric::P99Us)
+    }
+
     /// Whether it compares mechanisms with one another, so that it is no speed of its own.
     pub fn is_ratio(self) -> bool {
         matches!(self, Metric::CallsPerSelectCall | Metric::PercentOfMemoryCopy)
