@@ -137,7 +137,7 @@ fn sample_fields(cell: &Cell, measured: &Measured, number: usize, sample: &Sampl
     let value = measure_value(cell, sample.elapsed_ns as f64 / measured.ops as f64);
     let mut fields: Fields = vec![
         ("outcome", "measured".into()),
-        ("lead", if measured.lead == Lead::Floor { "floor" } else { "typ" }.into()),
+        ("lead", lead(measured.lead).into()),
         ("sample", number.to_string()),
         ("ops", measured.ops.to_string()),
         ("elapsed_ns", sample.elapsed_ns.to_string()),
@@ -154,6 +154,15 @@ fn sample_fields(cell: &Cell, measured: &Measured, number: usize, sample: &Sampl
         fields.extend(served_fields(sample));
     }
     fields
+}
+
+/// The word for the number that leads, as in records.
+fn lead(lead: Lead) -> &'static str {
+    match lead {
+        Lead::Floor => "floor",
+        Lead::Typ => "typ",
+        Lead::Mean => "mean",
+    }
 }
 
 /// What only a served cell has.
@@ -187,6 +196,13 @@ fn quoted(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_number_that_leads_has_the_word_of_the_records() {
+        for each in [Lead::Floor, Lead::Typ, Lead::Mean] {
+            assert_eq!(serde_json::to_string(&each).unwrap(), format!("\"{}\"", lead(each)));
+        }
+    }
 
     #[test]
     fn a_served_cell_has_the_time_of_its_server_and_of_its_requests() {
