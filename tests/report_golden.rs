@@ -341,6 +341,7 @@ fn a_published_median_tells_of_its_runs() {
     let cells = [(cell.with(Axis::Call, Value::word("first")), 28_655.0)];
     let document = beside(&waits(None, &["FreeBSD-stock"], &[], &cells));
     assert!(document.contains("| 28655 [28622-28960, 7 runs] (x1000)\n"), "{document}");
+    assert!(document.contains("in round ones how many times as good today's is\n"), "{document}");
 }
 
 #[test]

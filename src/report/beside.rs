@@ -55,7 +55,11 @@ fn heading(projection: &Projection, grid: &Grid, figure: &Figure) -> String {
     }
     let against =
         if split.is_empty() { "today's".to_owned() } else { format!("today's at {}", split.join("; ")) };
-    format!("{heading}; in brackets how many times as good {against} is")
+    let brackets = match figure.runs {
+        Some(_) => "in square brackets the least and the greatest of the runs, in round ones",
+        None => "in brackets",
+    };
+    format!("{heading}; {brackets} how many times as good {against} is")
 }
 
 /// The cell of a place, as far as its coordinates tell.
