@@ -82,6 +82,8 @@ pub enum LimitName {
     /// `RLIMIT_NOFILE`: one more than the highest descriptor of a process. The soft limit is raised up to the
     /// hard one, which is left alone.
     RlimitNofile,
+    /// How many ports `net.ipv4.ip_local_port_range` has: those that connect(2) and a bind(2) to port 0 choose from.
+    LocalPorts,
     /// No value of any limit helps: the kernel refuses what the cell asks for.
     Refused {
         /// Why, with the error where there is one.
@@ -145,6 +147,31 @@ pub fn alone(cells: &[Cell]) -> io::Result<&Cell> {
 }
 
 impl Driver {
+    /// A driver with nothing of its own: no note, no axes, no private IPC namespace, no limits; for threads and processes, on
+    /// every machine; a microsecond an operation. What is otherwise is set by struct update.
+    pub const fn plain(
+        family: Family,
+        measure: Measure,
+        mechanism: &'static str,
+        summary: &'static str,
+        open: fn(&[Cell]) -> io::Result<Box<dyn Workload>>,
+    ) -> Driver {
+        Driver {
+            family,
+            measure,
+            mechanism,
+            summary,
+            note: "",
+            reach: Reach::Both,
+            extra_axes: &[],
+            private_ipc: false,
+            present: || Ok(()),
+            limits: |_| Vec::new(),
+            rough_op_ns: |_| 1_000,
+            open,
+        }
+    }
+
     /// Whether cells of this driver have the axis.
     pub fn has_axis(&self, axis: Axis) -> bool {
         matches!(axis, Axis::Measure | Axis::Mechanism)

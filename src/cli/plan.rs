@@ -92,15 +92,15 @@ fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
     let budget_s = run::budget(arguments.amount.budget, quick, matrix).as_secs_f64();
     let _ = writeln!(text, "\none round: about {usual:.0} s; budget: {budget_s:.0} s");
     let least_rounds = LEAST_VISITS as f64;
-    // The first round calibrates, which takes about half as long again; the next ones save where they must.
-    let least_s = 1.5 * usual + (least_rounds - 1.0) * thrifty;
-    if usual == 0.0 || budget_s >= (least_rounds + 0.5) * usual {
+    // The first round calibrates, which takes about half as long again; all save where they must.
+    let least_s = (least_rounds + 0.5) * thrifty;
+    if usual == 0.0 || budget_s >= least_rounds * usual {
         return;
     }
     let _ = if budget_s >= least_s {
         writeln!(
             text,
-            "rounds after the first take fewer samples a visit, so that every cell gets {LEAST_VISITS} visits"
+            "a visit takes fewer samples than usual, so that every cell gets {LEAST_VISITS} visits"
         )
     } else {
         writeln!(

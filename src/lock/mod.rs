@@ -82,18 +82,13 @@ pub trait Lock: Send + Sync + Sized + 'static {
 /// The driver that measures increments under `L`.
 pub const fn increment<L: Lock>() -> Driver {
     Driver {
-        family: Family::Lock,
-        measure: Measure::Increment,
-        mechanism: L::NAME,
-        summary: L::SUMMARY,
         note: L::NOTE,
         reach: L::REACH,
-        extra_axes: &[],
         private_ipc: L::PRIVATE_IPC,
-        present: || Ok(()),
-        limits: |_| Vec::new(),
         rough_op_ns: rough_op_ns::<L>,
-        open: |cells| Ok(Box::new(Increment::<L>::open(alone(cells)?)?)),
+        ..Driver::plain(Family::Lock, Measure::Increment, L::NAME, L::SUMMARY, |cells| {
+            Ok(Box::new(Increment::<L>::open(alone(cells)?)?))
+        })
     }
 }
 

@@ -4,38 +4,17 @@ use crate::catalog::{Catalog, Driver, Family, Reach};
 use crate::cell::{Axis, Measure};
 use std::io;
 
+const fn driver(family: Family, measure: Measure, mechanism: &'static str) -> Driver {
+    let summary = "a driver of the tests";
+    Driver::plain(family, measure, mechanism, summary, |_| Err(io::ErrorKind::Unsupported.into()))
+}
+
 const fn transport(mechanism: &'static str, extra_axes: &'static [(Axis, &'static str)]) -> Driver {
-    Driver {
-        family: Family::Transport,
-        measure: Measure::Bandwidth,
-        mechanism,
-        note: "",
-        summary: "a transport of the tests",
-        reach: Reach::Both,
-        extra_axes,
-        private_ipc: false,
-        present: || Ok(()),
-        limits: |_| Vec::new(),
-        rough_op_ns: |_| 1,
-        open: |_| Err(io::ErrorKind::Unsupported.into()),
-    }
+    Driver { extra_axes, ..driver(Family::Transport, Measure::Bandwidth, mechanism) }
 }
 
 const fn lock(mechanism: &'static str, reach: Reach) -> Driver {
-    Driver {
-        family: Family::Lock,
-        measure: Measure::Increment,
-        mechanism,
-        note: "",
-        summary: "a lock of the tests",
-        reach,
-        extra_axes: &[],
-        private_ipc: false,
-        present: || Ok(()),
-        limits: |_| Vec::new(),
-        rough_op_ns: |_| 1,
-        open: |_| Err(io::ErrorKind::Unsupported.into()),
-    }
+    Driver { reach, ..driver(Family::Lock, Measure::Increment, mechanism) }
 }
 
 static DRIVERS: &[Driver] = &[

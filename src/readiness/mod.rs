@@ -29,7 +29,7 @@ pub use select::Select;
 pub use serve::Serve;
 pub use wait::{Printed, Wait};
 
-use crate::catalog::{Driver, Family, Limit, Reach, alone};
+use crate::catalog::{Driver, Family, Limit, alone};
 use crate::cell::{Cell, Measure, Unavailable};
 use crate::workload::Workload;
 use std::io;
@@ -145,18 +145,10 @@ const fn driver<R: Readiness>(
     open: fn(&[Cell]) -> io::Result<Box<dyn Workload>>,
 ) -> Driver {
     Driver {
-        family: Family::Readiness,
-        measure,
-        mechanism: R::NAME,
-        note: "",
-        summary: R::SUMMARY,
-        reach: Reach::Both,
-        extra_axes: &[],
-        private_ipc: false,
         present: R::present,
         limits,
         rough_op_ns,
-        open,
+        ..Driver::plain(Family::Readiness, measure, R::NAME, R::SUMMARY, open)
     }
 }
 

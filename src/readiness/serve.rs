@@ -20,7 +20,7 @@ use crate::cell::{Axis, Cell};
 use crate::measure::histogram::STEPS;
 use crate::workload::{Batch, Body, Effective, Proof, SERVER, Tally, Workload, mismatch};
 use clients::Clients;
-use connections::{Doors, connections_of, listeners_of};
+use connections::{Doors, connections_of, listeners_of, ports_needed};
 use server::Server;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -49,7 +49,10 @@ pub fn rough_op_ns(cell: &Cell) -> u64 {
 pub fn limits(cell: &Cell) -> Vec<Limit> {
     let ends = if cell.word(Axis::Spawn) == "threads" { WORKERS } else { 1 };
     let needs = ends * connections_of(cell) + listeners_of(cell) + OTHER_DESCRIPTORS;
-    vec![Limit { name: LimitName::RlimitNofile, needs: needs as u64 }]
+    vec![
+        Limit { name: LimitName::RlimitNofile, needs: needs as u64 },
+        Limit { name: LimitName::LocalPorts, needs: ports_needed(cell) },
+    ]
 }
 
 /// The ends of all connections that a process holds, in order.

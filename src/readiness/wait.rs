@@ -110,6 +110,12 @@ pub fn limits<R: Readiness>(cell: &Cell) -> Vec<Limit> {
             "choose variant = as_meant",
         );
     }
+    if numbers(plan.descriptors, plan.highest).is_err() {
+        return refused(
+            "there are not so many numbers between 64, below which are our own descriptors, and the highest",
+            "choose a higher highest_descriptor, or fewer descriptors",
+        );
+    }
     let at_once = plan.descriptors * plan.kind.descriptors_each() + OWN_DESCRIPTORS;
     vec![Limit { name: LimitName::RlimitNofile, needs: at_once.max(plan.highest + 1) }]
 }
@@ -136,17 +142,17 @@ impl<R: Readiness> Waiter<R> {
     fn enter(plan: Plan) -> io::Result<Waiter<R>> {
         let printed = R::PRINTED.filter(|_| plan.printed);
         let numbers = numbers(plan.descriptors, plan.highest)?;
-        let mut watched = Vec::with_capacity(numbers.len());
-        let mut readiness = R::open(numbers.len())?;
-        for number in numbers {
-            let one = Watched::open(plan.kind, number)?;
+        // The watched come first, so that what a mechanism opens for itself has none of their numbers.
+        let watched: Vec<Watched> =
+            numbers.into_iter().map(|number| Watched::open(plan.kind, number)).collect::<io::Result<_>>()?;
+        let mut readiness = R::open(watched.len())?;
+        for one in &watched {
             if plan.ready == Ready::All && !plan.kind.is_always_ready() {
                 one.make_ready()?;
             }
             if printed != Some(Printed::NoDescriptor) {
                 readiness.watch(one.as_fd())?;
             }
-            watched.push(one);
         }
         let told = Vec::with_capacity(watched.len());
         let (patience, expected) = match (printed, plan.ready) {
@@ -175,8 +181,8 @@ impl<R: Readiness> Waiter<R> {
         }
     }
 
-    /// One call that must tell of that many.
-    #[inline]
+    /// One call that must tell of that many. In its loop always: where it is not, each turn computes a time.
+    #[inline(always)]
     fn call(&mut self, patience: Patience) -> io::Result<()> {
         let told = self.readiness.wait(patience)?;
         if told == self.expected { Ok(()) } else { Err(self.wrong_count(told)) }

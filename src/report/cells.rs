@@ -244,12 +244,10 @@ fn shown(
             visits.map(|(measured, off)| metric.of(cell, measured, *off)).collect();
         return Estimate::of(&values?);
     }
+    let of_one_ns = measure_value(cell, 1.0);
     Some(match cell.measure() {
-        Some(Measure::Bandwidth) => rate(ns, megabytes_scale(cell)),
-        Some(Measure::RoundTrip | Measure::Wait) => ns.scaled(MICROSECOND_SCALE),
-        Some(Measure::Increment) => ns.scaled(INCREMENT_SCALE),
-        Some(Measure::Serve) => ns.scaled(REQUEST_SCALE),
-        None => *ns,
+        Some(Measure::Bandwidth) => rate(ns, of_one_ns),
+        _ => ns.scaled(of_one_ns),
     })
 }
 

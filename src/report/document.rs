@@ -189,6 +189,7 @@ pub(super) fn split_value(axis: Axis, value: &Coordinate) -> String {
             "free" => " (workers wherever the kernel puts them)",
             _ => "",
         },
+        (Axis::HighestDescriptor, Value::Count(0)) => " (numbers are the lowest that are free)",
         _ => "",
     };
     format!("{axis} {value}{meaning}")

@@ -306,7 +306,8 @@ impl Metric {
         }
     }
 
-    /// The number of one visit, less its loop where that is taken off; `None` where the metric cannot be had of it.
+    /// The number of one visit, less its loop where that is taken off; `None` where the metric cannot be had of it, or
+    /// only of all visits together.
     pub fn of(self, cell: &Cell, measured: &Measured, off: Off) -> Option<f64> {
         let lead_ns = measured.lead_ns() - off.ns;
         let workers = measured.samples.first()?.workers.len() as f64;
@@ -315,9 +316,9 @@ impl Metric {
             |of: &dyn Fn(&Sample) -> f64| median(&measured.samples.iter().map(of).collect::<Vec<f64>>());
         let all_ops = measured.ops as f64 * many;
         match self {
-            Metric::Figure => Some(measure_value(cell, lead_ns)),
+            // The figure and rates are made of the time after its median over the visits.
+            Metric::Figure | Metric::OpsPerSecond | Metric::PercentOfMemoryCopy => None,
             Metric::NsPerOp => Some(lead_ns),
-            Metric::OpsPerSecond => Some(many * 1e9 / lead_ns),
             Metric::CpuNsPerOp => over_samples(&|sample| cpu_ns(sample) / all_ops - off.cpu_ns),
             Metric::MbPerCpuSecond => {
                 over_samples(&|sample| moved_bytes(cell, measured) * 1e3 / cpu_ns(sample))
@@ -345,8 +346,6 @@ impl Metric {
             }
             Metric::P50Us => over_samples(&|sample| request_us(sample, |tally| tally.request_p50_ns)),
             Metric::P99Us => over_samples(&|sample| request_us(sample, |tally| tally.request_p99_ns)),
-            // It needs another cell beside this one: the caller divides.
-            Metric::PercentOfMemoryCopy => Some(measure_value(cell, lead_ns)),
             Metric::Fairness | Metric::LeastShare | Metric::MostShare => None,
         }
         .filter(|value| value.is_finite())
@@ -422,7 +421,7 @@ mod tests {
         let cell = Cell::new(Measure::Increment, "x").with(Axis::Workers, crate::cell::Value::Count(2));
         let visit = visit(&[3000, 1000], 50);
         near(of(Metric::NsPerOp, &cell, &visit), 20.0);
-        near(of(Metric::OpsPerSecond, &cell, &visit), 1e8);
+        near(Metric::OpsPerSecond.rate_scale(&cell, &[&visit]), 2e9);
         near(of(Metric::CpuNsPerOp, &cell, &visit), 20.0);
         near(of(Metric::SwitchesPerOp, &cell, &visit), 0.08);
         near(of(Metric::Fairness, &cell, &visit), 0.8);
@@ -449,8 +448,8 @@ mod tests {
         near(of(Metric::P50Us, &cell, &visit), 7.0);
         near(of(Metric::P99Us, &cell, &visit), 9.5);
         near(of(Metric::ServerCpuS, &cell, &visit), 2000.0 / 100.0 * 40_000.0 / 1e9);
-        near(of(Metric::OpsPerSecond, &cell, &visit), 1e9 / 20.0);
-        near(of(Metric::Figure, &cell, &visit), 20.0 * 40_000.0 / 1e9);
+        near(Metric::OpsPerSecond.rate_scale(&cell, &[&visit]), 1e9);
+        near(Some(measure_value(&cell, 20.0)), 20.0 * 40_000.0 / 1e9);
     }
 
     #[test]
@@ -466,6 +465,7 @@ mod tests {
         let visit = visit(&[4000, 4000], 2048);
         near(of(Metric::CallsPerMib, &cell, &visit), 100.0);
         near(of(Metric::MbPerCpuSecond, &cell, &visit), 2_097_152.0 * 1e3 / 4000.0);
-        near(of(Metric::Figure, &cell, &visit), 51_200.0);
+        near(Metric::PercentOfMemoryCopy.rate_scale(&cell, &[&visit]), 1_024_000.0);
+        near(Some(measure_value(&cell, 20.0)), 51_200.0);
     }
 }

@@ -206,13 +206,17 @@ impl Run<'_> {
     }
 
     /// Whether the rounds that are wanted for an interval would not fit into what is left of the budget,
-    /// going by the last visit of each cell. The first round knows nothing yet, and calibrates.
+    /// going by the last visit of each cell; before the first by what a visit should take.
     fn short_of_time(&self, round: usize, order: &[Vec<usize>]) -> bool {
-        if round == 1 || round > LEAST_VISITS {
+        if round > LEAST_VISITS || self.settings.full_rounds < LEAST_VISITS {
             return false;
         }
         let rounds = (LEAST_VISITS - round + 1) as f64;
-        let round_ns: u64 = order.iter().map(|cells| self.expected_ns(cells)).sum();
+        let cells = order.iter().flatten().map(|cell| match self.schedule.expected_ns(*cell) {
+            0 => estimate::visit_ns(&self.header.cells[*cell].cell, &self.settings.effort),
+            seen_ns => seen_ns,
+        });
+        let round_ns: u64 = cells.sum();
         let left_ns = self.header.budget_s * 1e9 - self.elapsed_ns() as f64;
         // What was seen in the thrifty rounds before would look affordable: once short, short until enough.
         self.thrifty || round_ns as f64 * rounds > left_ns

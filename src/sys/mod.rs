@@ -9,6 +9,7 @@ pub mod leftovers;
 pub mod memory;
 pub mod passing;
 pub mod poll;
+pub mod ports;
 pub mod process;
 pub mod pthread;
 pub mod ring;

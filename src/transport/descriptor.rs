@@ -1,15 +1,53 @@
 //! What pipes and sockets share: they are descriptors.
 
+use super::End;
 use crate::catalog::{Limit, LimitName};
 use crate::cell::{Axis, Cell};
 use crate::workload::Effective;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::socket::{getsockopt, setsockopt, sockopt};
+use nix::unistd::{read, write};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// Bytes of a socket buffer that the kernel keeps for itself when it decides whether a message fits.
 const MESSAGE_OVERHEAD_BYTES: u64 = 32;
+
+/// One end of a connection that carries bytes without boundaries. read(2), write(2).
+pub struct Stream {
+    socket: OwnedFd,
+    settings: fn(&OwnedFd) -> io::Result<Effective>,
+}
+
+impl Stream {
+    /// Two connected sockets as ends, and what asks one of them for its settings.
+    pub fn ends(
+        sockets: [impl Into<OwnedFd>; 2],
+        settings: fn(&OwnedFd) -> io::Result<Effective>,
+    ) -> [Stream; 2] {
+        sockets.map(|socket| Stream { socket: socket.into(), settings })
+    }
+}
+
+impl End for Stream {
+    #[inline]
+    fn send(&mut self, text: &mut [u8]) -> io::Result<usize> {
+        Ok(write(&self.socket, text)?)
+    }
+
+    #[inline]
+    fn receive(&mut self, text: &mut [u8]) -> io::Result<usize> {
+        Ok(read(&self.socket, text)?)
+    }
+
+    fn set_nonblocking(&mut self, on: bool) -> io::Result<()> {
+        set_nonblocking(&self.socket, on)
+    }
+
+    fn settings(&self) -> io::Result<Effective> {
+        (self.settings)(&self.socket)
+    }
+}
 
 /// Sets or clears `O_NONBLOCK`. fcntl(2).
 ///

@@ -25,7 +25,7 @@ impl Transport for SysvQueue {
     const NAME: &'static str = "sysv_queue";
     const SUMMARY: &'static str =
         "a System V message queue, msgop(2); the type word is not counted as payload";
-    const NOTE: &'static str = "sysv_queue: only the text of a message is counted, not its type (8 bytes).";
+    const NOTE: &'static str = "sysv_queue: only the text of a message is counted, not its type (8 bytes); UNIX Network Programming counts both.";
     const ROUND_TRIP_NOTE: &'static str = "";
     const KEEPS_BOUNDARIES: bool = true;
     const PRIVATE_IPC: bool = true;

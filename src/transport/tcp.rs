@@ -1,11 +1,11 @@
 //! A TCP connection over the loopback interface. tcp(7).
 
-use super::{End, Transport, descriptor};
+use super::Transport;
+use super::descriptor::{self, Stream};
 use crate::catalog::Limit;
 use crate::cell::{Axis, Cell};
 use crate::workload::Effective;
 use nix::sys::socket::{getsockopt, sockopt};
-use nix::unistd::{read, write};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
@@ -20,16 +20,16 @@ impl Transport for Tcp {
     const EXTRA_AXES: &'static [(Axis, &'static str)] = &[(Axis::Nodelay, "off"), (Axis::CapacityBytes, "0")];
     const ROUND_TRIP_AXES: &'static [(Axis, &'static str)] =
         &[(Axis::Nodelay, "on"), (Axis::CapacityBytes, "0")];
-    type End = TcpStream;
+    type End = Stream;
 
     fn limits(cell: &Cell) -> Vec<Limit> {
         descriptor::socket_limits(cell)
     }
 
-    fn pair(cell: &Cell) -> io::Result<[TcpStream; 2]> {
+    fn pair(cell: &Cell) -> io::Result<[Stream; 2]> {
         let [client, server] = connected(cell.word(Axis::Nodelay) == "on")?;
         descriptor::set_socket_capacity(cell, &client, &server)?;
-        Ok([client, server])
+        Ok(Stream::ends([client, server], |socket| settings(socket)))
     }
 }
 
@@ -58,24 +58,4 @@ pub fn settings(socket: impl AsFd) -> io::Result<Effective> {
     let on = getsockopt(&socket, sockopt::TcpNoDelay)?;
     settings.insert("nodelay".into(), if on { "on" } else { "off" }.into());
     Ok(settings)
-}
-
-impl End for TcpStream {
-    #[inline]
-    fn send(&mut self, text: &mut [u8]) -> io::Result<usize> {
-        Ok(write(&*self, text)?)
-    }
-
-    #[inline]
-    fn receive(&mut self, text: &mut [u8]) -> io::Result<usize> {
-        Ok(read(&*self, text)?)
-    }
-
-    fn set_nonblocking(&mut self, on: bool) -> io::Result<()> {
-        TcpStream::set_nonblocking(self, on)
-    }
-
-    fn settings(&self) -> io::Result<Effective> {
-        settings(self)
-    }
 }

@@ -5,7 +5,7 @@
 use super::refusal::Refusal;
 use crate::catalog::{Driver, Limit, LimitName};
 use crate::cell::Cell;
-use crate::sys::leftovers;
+use crate::sys::{leftovers, ports};
 use crate::workload::Effective;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
@@ -93,6 +93,7 @@ fn provide(limit: &Limit, may_raise: bool, refused: Option<&str>) -> Result<Opti
             value if value >= limit.needs => Ok(None),
             value => Err(too_low(name, value, limit.needs, "")),
         },
+        LimitName::LocalPorts => enough_ports(limit.needs).map(|()| None),
         LimitName::RlimitMsgqueue => provide_msgqueue(limit.needs),
         LimitName::RlimitNofile => provide_nofile(limit.needs),
         LimitName::Refused { reason, remedy } => Err(Refusal::unavailable(reason, remedy)),
@@ -133,6 +134,18 @@ fn provide_nofile(needs: u64) -> Result<Option<Raised>, Refusal> {
     Err(Refusal::unavailable(
         format!("RLIMIT_NOFILE is {soft} (hard limit {hard}), the cell needs {needs}"),
         format!("raise it, e.g. `ulimit -n {needs}` as root, or a nofile line in limits.conf(5)"),
+    ))
+}
+
+fn enough_ports(needs: u64) -> Result<(), Refusal> {
+    let (first, last) = ports::local_range();
+    if ports::local_ports() >= needs {
+        return Ok(());
+    }
+    let name = ports::RANGE;
+    Err(Refusal::unavailable(
+        format!("{name} is {first} to {last}, {} ports, the cell needs {needs}", ports::local_ports()),
+        format!("widen it as root, e.g. `sysctl -w {name}=\"32768 60999\"`"),
     ))
 }
 

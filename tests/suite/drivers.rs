@@ -1,6 +1,6 @@
 //! Mechanisms that misbehave, each in one way.
 
-use ipcmatrix::catalog::{Driver, Family, Reach, alone};
+use ipcmatrix::catalog::{Driver, Family, alone};
 use ipcmatrix::cell::{Axis, Cell, Measure};
 use ipcmatrix::lock::{Lock, increment};
 use ipcmatrix::readiness::{Patience, Poll, Readiness, wait};
@@ -99,20 +99,10 @@ fn deeds(mechanism: &str) -> io::Result<Deeds> {
 }
 
 const fn driver(mechanism: &'static str) -> Driver {
-    Driver {
-        family: Family::Lock,
-        measure: Measure::Increment,
-        mechanism,
-        note: "",
-        summary: "misbehaves in one way",
-        reach: Reach::Both,
-        extra_axes: &[],
-        private_ipc: false,
-        present: || Ok(()),
-        limits: |_| Vec::new(),
-        rough_op_ns: |_| 1,
-        open: |cells| Ok(Box::new(Hostile::open(alone(cells)?)?)),
-    }
+    let summary = "misbehaves in one way";
+    Driver::plain(Family::Lock, Measure::Increment, mechanism, summary, |cells| {
+        Ok(Box::new(Hostile::open(alone(cells)?)?))
+    })
 }
 
 /// Workers of which the last one misbehaves.

@@ -26,6 +26,8 @@ pub enum Need {
     UserNamespace,
     /// A mount namespace in which a small file system may be mounted.
     Mount,
+    /// A network of one's own whose ports may be set.
+    Ports,
     /// The right of a process to trace another.
     Trace,
     /// A user namespace for somebody who may do nothing special.
@@ -55,6 +57,13 @@ impl Need {
             Need::Mount => {
                 let mount = "mount -t tmpfs none /mnt";
                 when(!works("unshare", &["-m", "sh", "-c", mount]), "needs root and mount namespaces")
+            }
+            Need::Ports => {
+                let set = "echo 33000 33200 > /proc/sys/net/ipv4/ip_local_port_range";
+                when(
+                    !works("unshare", &["-U", "-r", "-n", "sh", "-c", set]),
+                    "needs namespaces of users and networks (unshare -U -r -n)",
+                )
             }
             Need::Trace => when(
                 !works("strace", &["-f", "-o", "/dev/null", "true"]),

@@ -1,7 +1,7 @@
 //! A server, its clients and idle connections, by whole visits: every mechanism, limits, and clients that die.
 
 use crate::cells::{failed, fixed, measured, shipped, unavailable};
-use crate::machine::eventually;
+use crate::machine::{Need, eventually};
 use crate::program::{Ended, Program};
 use crate::trial;
 use ipcmatrix::catalog::Catalog;
@@ -24,6 +24,7 @@ pub fn trials() -> Vec<Trial> {
     let mut trials = vec![
         trial("serve::few_descriptors_make_large_cells_unavailable", &[], few_descriptors),
         trial("serve::a_soft_limit_is_raised", &[], soft_limit_is_raised),
+        trial("serve::few_ports_make_large_cells_unavailable", &[Need::Ports], few_ports),
         trial("serve::mechanisms_share_the_connections_of_a_visit", &[], shared_connections),
         trial("serve::several_ports_are_used_where_one_is_not_enough", &[], many_connections),
     ];
@@ -107,6 +108,22 @@ fn few_descriptors() {
             assert!(refused.remedy.contains("ulimit -n 3"), "{refused:?}");
         }
     }
+}
+
+/// 201 ports are enough for some connections, by several listening sockets, and not for thousands. The network has
+/// no loopback that is up, so those that are enough come to the first connect(2).
+fn few_ports() {
+    let inside = |request: &Request| {
+        let range = "echo 33000 33200 > /proc/sys/net/ipv4/ip_local_port_range";
+        let script = format!("unshare -U -r -n sh -c '{range}; exec \"$0\" cell' \"$1\"");
+        outcome(Program::shell::<&str>(&script, []).input(serde_json::to_vec(request).unwrap()).run())
+    };
+    let (phase, error) = failed(inside(&fixed(&cell("epoll", "processes", "tcp", 320), 400, 1)));
+    assert_eq!((phase.as_str(), error.contains("unreachable")), ("enter", true), "{error}");
+    let refused = unavailable(inside(&fixed(&cell("epoll", "processes", "tcp", 10_240), 400, 1)));
+    let words = "net.ipv4.ip_local_port_range is 33000 to 33200, 201 ports, the cell needs 290";
+    assert_eq!(refused.reason, words);
+    assert!(refused.remedy.contains("sysctl -w net.ipv4.ip_local_port_range"), "{refused:?}");
 }
 
 fn soft_limit_is_raised() {

@@ -6,13 +6,13 @@
 
 use super::CLIENTS;
 use crate::cell::{Axis, Cell};
+use crate::sys::ports::{RANGE, local_ports, local_range};
 use crate::workload::{Effective, mismatch};
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, Backlog, MsgFlags, Shutdown, SockFlag, SockType, UnixAddr, bind, listen, recv, send,
     setsockopt, shutdown, socket, sockopt,
 };
-use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -21,8 +21,6 @@ use std::os::unix::net::{SocketAddr as UnixSocketAddr, UnixListener, UnixStream}
 /// The client waits after this many connections until the server has accepted them, so that none is
 /// dropped for want of room in the queue of the listening socket.
 const BURST: usize = 64;
-/// Where the range of ports cannot be read: what Linux begins with.
-const USUAL_PORTS: (u64, u64) = (32_768, 60_999);
 /// One listening socket takes at most this part of the range of ports: finding one that is free takes the
 /// kernel longer the more are taken.
 const PART_OF_PORTS: u64 = 4;
@@ -49,15 +47,16 @@ pub fn listeners_of(cell: &Cell) -> usize {
 
 /// One listening port is a connection's other end: each source port can be had once for it.
 fn connections_a_port() -> usize {
-    let (first, last) = port_range();
-    (((last + 1).saturating_sub(first) / PART_OF_PORTS) as usize).max(1)
+    ((local_ports() / PART_OF_PORTS) as usize).max(1)
 }
 
-/// `net.ipv4.ip_local_port_range`: the ports that connect(2) takes. ip(7).
-fn port_range() -> (u64, u64) {
-    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
-    let mut numbers = text.split_whitespace().filter_map(|number| number.parse().ok());
-    numbers.next().zip(numbers.next()).unwrap_or(USUAL_PORTS)
+/// The fewest ports of the machine's range with which the cell's connections can be made: listening sockets, each
+/// with its part of the range, take half of it at most.
+pub fn ports_needed(cell: &Cell) -> u64 {
+    match cell.word(Axis::Socket) {
+        "unix" => 0,
+        _ => (2 * PART_OF_PORTS * connections_of(cell) as u64).isqrt() + PART_OF_PORTS,
+    }
 }
 
 /// A listening socket.
@@ -69,7 +68,7 @@ enum Listener {
 impl Listener {
     /// On 127.0.0.1, at a port that the kernel chooses. What is accepted has its settings.
     fn tcp() -> io::Result<Listener> {
-        let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(out_of_ports)?;
         setsockopt(&socket, sockopt::Linger, &NO_LINGER)?;
         let address = socket.local_addr()?;
         Ok(Listener::Tcp(socket, address))
@@ -113,14 +112,13 @@ impl Listener {
     }
 }
 
-/// Names the setting behind `EADDRNOTAVAIL`.
+/// Names the setting behind `EADDRNOTAVAIL` of connect(2) and `EADDRINUSE` of bind(2).
 fn out_of_ports(error: io::Error) -> io::Error {
-    let (first, last) = port_range();
+    let (first, last) = local_range();
     match error.kind() {
-        io::ErrorKind::AddrNotAvailable => io::Error::new(
-            error.kind(),
-            format!("no port is free (net.ipv4.ip_local_port_range is {first} {last}): {error}"),
-        ),
+        io::ErrorKind::AddrNotAvailable | io::ErrorKind::AddrInUse => {
+            io::Error::new(error.kind(), format!("no port is free ({RANGE} is {first} {last}): {error}"))
+        }
         _ => error,
     }
 }
@@ -148,9 +146,9 @@ impl Doors {
         settings.insert("connections".into(), self.connections.into());
         settings.insert("active_connections".into(), CLIENTS.into());
         if matches!(self.listeners[..], [Listener::Tcp(..), ..]) {
-            let (first, last) = port_range();
+            let (first, last) = local_range();
             settings.insert("listening_ports".into(), self.listeners.len().into());
-            settings.insert("net.ipv4.ip_local_port_range".into(), format!("{first} {last}").into());
+            settings.insert(RANGE.into(), format!("{first} {last}").into());
             settings.insert("nodelay".into(), "on".into());
         }
         settings
