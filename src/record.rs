@@ -200,22 +200,6 @@ impl Measured {
         }
     }
 
-    /// These figures less that much time and CPU time for each operation, in nanoseconds.
-    pub fn less(&self, twin_ns: f64, twin_cpu_ns: f64) -> Measured {
-        let mut less = self.clone();
-        let of_batch = |each_ns: f64| (each_ns * self.ops as f64) as u64;
-        less.floor_ns -= twin_ns;
-        less.typ_ns -= twin_ns;
-        less.cpu_ns -= twin_cpu_ns;
-        for sample in &mut less.samples {
-            sample.elapsed_ns = sample.elapsed_ns.saturating_sub(of_batch(twin_ns));
-            for worker in &mut sample.workers {
-                worker.cpu_ns = worker.cpu_ns.saturating_sub(of_batch(twin_cpu_ns));
-            }
-        }
-        less
-    }
-
     /// Updates that got lost over those that were made, in all samples: from 0 to 1. `None` where the cell
     /// has nothing to lose.
     pub fn lost_share(&self) -> Option<f64> {
@@ -283,7 +267,7 @@ pub struct Overhead {
 /// How the run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// `done` (every cell precise enough), `budget`, `rounds`, `interrupted` or `terminated`.
+    /// `done` (no cell wants another visit: precise enough, failed or unavailable), `budget`, `rounds`, `interrupted` or `terminated`.
     pub reason: String,
     /// Seconds of sampling.
     pub elapsed_s: f64,

@@ -1,10 +1,12 @@
 //! The report in every format, against files that were read by eye. `UPDATE_GOLDEN=1` writes them anew.
 
-use ipcmatrix::cell::{Axis, Value};
-use ipcmatrix::record::{Measured, Outcome, Unavailable};
+use ipcmatrix::cell::{Axis, Cell, Measure, Value};
+use ipcmatrix::record::{Measured, Outcome, PlannedCell, Unavailable, Visit};
 use ipcmatrix::report::csv::csv;
+use ipcmatrix::report::facts::exact_counts;
 use ipcmatrix::report::load::{Run, parse_run};
 use ipcmatrix::report::{Options, markdown, text};
+use ipcmatrix::runner::exact;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -99,10 +101,62 @@ fn a_run_without_an_end_is_partial() {
         assert!(document.contains("partial: the journal has no end"), "{document}");
         assert!(document.contains("its last line was cut off"), "{document}");
     }
-    for (reason, word) in [("interrupted", "partial: interrupted"), ("done", "done: every measured cell")] {
-        let ended = whole.replace("\"reason\":\"budget\"", &format!("\"reason\":\"{reason}\""));
-        let document = text(&parse_run(ended.as_bytes(), reason).unwrap()).unwrap();
-        assert!(document.contains(word), "{document}");
+    let document = text(&ended("interrupted")).unwrap();
+    assert!(document.contains("partial: interrupted"), "{document}");
+}
+
+/// The small run, ended so.
+fn ended(reason: &str) -> Run {
+    let whole = journal("small").replace("\"reason\":\"budget\"", &format!("\"reason\":\"{reason}\""));
+    parse_run(whole.as_bytes(), reason).unwrap()
+}
+
+#[test]
+fn a_run_that_is_done_says_why() {
+    let line = |run: &Run| {
+        text(run)
+            .unwrap()
+            .lines()
+            .find_map(|line| line.strip_prefix("ended      ").map(String::from))
+            .unwrap()
+    };
+    let mut run = ended("done");
+    assert_eq!(
+        line(&run),
+        "done: no cell was left to measure; 1 cell failed",
+        "7 of 12 reached the precision"
+    );
+    run.header.precision = 10.0;
+    run.visits.retain(|visit| visit.cell_index != 10); // Three visits give no interval.
+    assert_eq!(line(&run), "done: every measured cell reached the precision; 1 cell failed");
+    for visit in &mut run.visits {
+        visit.outcome = Outcome::Failed { phase: "open".into(), error: "no".into() };
+    }
+    assert_eq!(line(&run), "done: no cell was left to measure; 12 cells failed");
+}
+
+#[test]
+fn an_exact_run_names_the_counts_of_its_own_measures() {
+    let reading = |mut run: Run| {
+        run.header.effort = "exact".into();
+        text(&run).unwrap().lines().find(|line| line.starts_with("Exact: ")).unwrap().to_owned()
+    };
+    let of_waits = reading(waits(None, &[], &[], &[(wait_cell("select", 1), 900.0)]));
+    assert!(of_waits.contains("the mean of 3 runs of 100,000 calls, in one visit"), "{of_waits}");
+    let first = wait_cell("select", 1).with(Axis::Call, Value::word("first"));
+    assert!(reading(waits(None, &[], &[], &[(first, 9.0)])).ends_with("timed alone, once."));
+    let both = reading(run("small"));
+    assert!(both.contains("of 5 loops of 10 MiB or of 3 runs of 1,000,000 increments a worker,"), "{both}");
+}
+
+#[test]
+fn the_counts_that_are_named_are_those_of_the_runner() {
+    for measure in Measure::ALL {
+        let cell = Cell::new(*measure, "x").with(Axis::MessageBytes, Value::Count(1 << 20));
+        let (ops, samples) = (exact::ops(&cell), exact::effort(&cell).additive.samples);
+        let words = exact_counts(*measure).split(' ').map(|word| word.replace(',', "")).collect::<Vec<_>>();
+        assert_eq!(words[0], samples.to_string(), "{words:?}");
+        assert_eq!(words[3], ops.to_string(), "{words:?}");
     }
 }
 
@@ -219,6 +273,95 @@ fn a_cell_refused_now_and_then_says_so() {
         measured.typ_ns = f64::MAX;
     }
     assert_eq!(text(&run).unwrap(), document, "the floor leads here");
+}
+
+/// A run of waits in one table, with a figure of so many nanoseconds of time and CPU time for each cell.
+fn waits(metric: Option<&str>, published: &[&str], split: &[Axis], figures: &[(Cell, f64)]) -> Run {
+    let mut run = run("small");
+    let (row, column) = (Axis::Descriptors, Axis::Mechanism);
+    let mut visit = run.visits[0].clone();
+    let Outcome::Measured(measured) = &mut visit.outcome else { panic!("the first visit has a figure") };
+    measured.ops = 1;
+    measured.samples.truncate(1);
+    measured.samples[0].workers.truncate(1);
+    run.header.cells =
+        figures.iter().map(|(cell, _)| PlannedCell { cell: cell.clone(), unavailable: None }).collect();
+    run.header.tables.truncate(1);
+    let table = &mut run.header.tables[0];
+    (table.measure, table.row, table.column, table.split) = (Measure::Wait, row, column, split.to_vec());
+    (table.axes, table.cells) = (Vec::new(), (0..figures.len()).collect());
+    table.published = published.iter().map(|id| id.to_string()).collect();
+    table.metric = metric.map(String::from);
+    let of_cell = |(cell_index, (cell, ns)): (usize, &(Cell, f64))| {
+        let mut visit = Visit { cell_index, cell: cell.clone(), ..visit.clone() };
+        let Outcome::Measured(measured) = &mut visit.outcome else { panic!("it has a figure") };
+        (measured.floor_ns, measured.cpu_ns) = (*ns, *ns);
+        measured.samples[0].workers[0].cpu_ns = *ns as u64;
+        visit
+    };
+    run.visits = figures.iter().enumerate().map(of_cell).collect();
+    run
+}
+
+fn wait_cell(mechanism: &str, descriptors: u64) -> Cell {
+    Cell::new(Measure::Wait, mechanism).with(Axis::Descriptors, Value::Count(descriptors))
+}
+
+fn beside(run: &Run) -> String {
+    text::text(run, Options { published: true, ..Options::default() }).unwrap()
+}
+
+#[test]
+fn a_published_ratio_stands_beside_the_variant_that_it_is_of_and_has_no_factor() {
+    let cell = |mechanism, variant| {
+        let cell = wait_cell(mechanism, 1).with(Axis::HighestDescriptor, Value::Count(1000));
+        (cell.with(Axis::Variant, Value::word(variant)), if mechanism == "select" { 900.0 } else { 300.0 })
+    };
+    let cells = ["as_meant", "as_printed"].map(|variant| ["select", "poll"].map(|way| cell(way, variant)));
+    let run = waits(Some("calls_per_select_call"), &["LAD-13.1.4"], &[Axis::Variant], cells.as_flattened());
+    let document = beside(&run);
+    assert_eq!(document.matches("published LAD-13.1.4").count(), 1, "{document}");
+    assert!(document.contains("1998; beside variant as_printed\n"), "{document}");
+    assert!(document.lines().any(|line| line.ends_with("|      - |   40")), "{document}");
+    assert!(!document.contains("(x") && !document.contains("in brackets"), "{document}");
+}
+
+#[test]
+fn what_was_published_as_elapsed_time_says_so_beside_cpu_time() {
+    let cells = [(wait_cell("select", 10), 1000.0), (wait_cell("poll", 10), 1000.0)];
+    let document = beside(&waits(Some("cpu_s_per_100000"), &["TLPI-63-9", "Kerrisk-2006"], &[], &cells));
+    assert!(document.contains("published in seconds of elapsed time"), "{document}");
+    assert!(document.contains("| 1.28 (x13)² | 1.12 (x11)²"), "{document}");
+    assert!(document.contains("| 0.73 (x7.3) | 0.61 (x6.1)\n"), "{document}");
+}
+
+#[test]
+fn a_published_median_tells_of_its_runs() {
+    let cell = wait_cell("select", 8192).with(Axis::File, Value::word("dev_null"));
+    let cells = [(cell.with(Axis::Call, Value::word("first")), 28_655.0)];
+    let document = beside(&waits(None, &["FreeBSD-stock"], &[], &cells));
+    assert!(document.contains("| 28655 [28622-28960, 7 runs] (x1000)\n"), "{document}");
+    assert!(document.contains("in round ones how many times as good today's is\n"), "{document}");
+}
+
+#[test]
+fn only_served_cells_have_a_server_in_csv() {
+    let served = waits(None, &[], &[], &[(Cell::new(Measure::Serve, "poll"), 9.0)]);
+    assert!(csv(&served).ends_with(",,,,9,,\n"), "{}", csv(&served));
+    let waited = waits(None, &[], &[], &[(wait_cell("poll", 1), 9.0)]);
+    assert!(csv(&waited).ends_with(",,,,,,\n"), "{}", csv(&waited));
+}
+
+#[test]
+fn a_table_of_percentiles_says_of_what_they_are() {
+    let says = |metric, cell| {
+        let mut run = waits(Some(metric), &[], &[], &[(cell, 9.0)]);
+        run.header.tables[0].measure = run.header.cells[0].cell.measure().unwrap();
+        text(&run).unwrap().matches("the median over its batches").count()
+    };
+    let served = Cell::new(Measure::Serve, "poll").with(Axis::IdleConnections, Value::Count(0));
+    assert_eq!((says("p99_us", served.clone()), says("p50_us", served.clone())), (1, 1));
+    assert_eq!((says("server_cpu_s", served), says("ns_per_op", wait_cell("poll", 1))), (0, 0));
 }
 
 #[test]

@@ -63,7 +63,8 @@ pub struct Amount {
     /// Six short visits a cell, one minute
     #[arg(long, conflicts_with_all = ["test", "exact"])]
     pub quick: bool,
-    /// The book's counts and statistic: 5 x 10 MiB, 3 x 10,000 round trips, 3 x 1,000,000 increments; the mean, no interval
+    /// The counts and the statistic that were published: 5 x 10 MiB, 3 x 10,000 round trips, 3 x 1,000,000 increments a
+    /// worker, 3 x 100,000 calls, 3 x 40,000 requests; the mean, no interval
     #[arg(long, conflicts_with = "test")]
     pub exact: bool,
     /// Time for sampling, e.g. 90s or 6m [default: the matrix's, else 3m; with --quick 1m]
@@ -216,11 +217,24 @@ fn parse_precision(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Measure;
+    use crate::report::facts::exact_counts;
     use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_sound() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn exact_names_the_counts_of_every_measure() {
+        let command = Amount::augment_args(clap::Command::new("run"));
+        let exact = command.get_arguments().find(|argument| argument.get_id() == "exact").unwrap();
+        let help = exact.get_help().unwrap().to_string();
+        for measure in Measure::ALL {
+            let words: Vec<&str> = exact_counts(*measure).split(' ').collect();
+            assert!(help.contains(&format!("{} x {}", words[0], words[3])), "{words:?}: {help}");
+        }
     }
 
     #[test]

@@ -30,13 +30,6 @@ fn panel(
     footnotes: &mut Footnotes,
 ) -> Option<Panel> {
     let table = projection.table;
-    let split: Vec<String> = grid.split.iter().map(|(axis, value)| split_value(*axis, value)).collect();
-    let against =
-        if split.is_empty() { "today's".to_owned() } else { format!("today's at {}", split.join("; ")) };
-    let heading = format!(
-        "published {}: {}, {}; in brackets how many times as good {against} is",
-        figures[0].table, figures[0].system, figures[0].year
-    );
     let mut rows = Vec::new();
     let mut placed = false;
     for (row, slots) in grid.rows.iter().zip(&grid.slots) {
@@ -49,7 +42,24 @@ fn panel(
         rows.push((coordinate(row), places.collect()));
     }
     let head = std::iter::once(table.row.to_string()).chain(grid.columns.iter().map(coordinate)).collect();
-    placed.then_some(Panel { heading, head, rows })
+    placed.then(|| Panel { heading: heading(projection, grid, &figures[0]), head, rows })
+}
+
+/// Which table this is and, where it is there, what the factor means.
+fn heading(projection: &Projection, grid: &Grid, figure: &Figure) -> String {
+    let heading = format!("published {}: {}, {}", figure.table, figure.system, figure.year);
+    let split: Vec<String> = grid.split.iter().map(|(axis, value)| split_value(*axis, value)).collect();
+    if projection.metric.is_ratio() {
+        let at = if split.is_empty() { String::new() } else { format!("; beside {}", split.join("; ")) };
+        return heading + &at;
+    }
+    let against =
+        if split.is_empty() { "today's".to_owned() } else { format!("today's at {}", split.join("; ")) };
+    let brackets = match figure.runs {
+        Some(_) => "in square brackets the least and the greatest of the runs, in round ones",
+        None => "in brackets",
+    };
+    format!("{heading}; {brackets} how many times as good {against} is")
 }
 
 /// The cell of a place, as far as its coordinates tell.
@@ -72,14 +82,26 @@ fn place(projection: &Projection, figure: Option<&Figure>, slot: &Slot, footnote
     let Some(figure) = figure else {
         return Place { text: "-".into(), ..Place::default() };
     };
-    let today = slot.figure().map(|today| today.shown.value);
-    let more_is_better = projection.metric.more_is_better(projection.table.measure) == Some(true);
-    let times = today.map(|today| if more_is_better { today / figure.value } else { figure.value / today });
-    let ratio = times.map(|times| format!(" (x{})", two_digits(times))).unwrap_or_default();
-    let note = (figure.mechanism != figure.beside)
+    let runs = figure.runs.as_ref();
+    let runs = runs.map(|runs| format!(" [{}-{}, {} runs]", runs.least, runs.most, runs.count));
+    let other = (figure.mechanism != figure.beside)
         .then(|| format!("published as {}: not the same mechanism, shown for comparison", figure.mechanism));
-    let marks = note.into_iter().map(|note| footnotes.number(note)).collect();
-    Place { text: format!("{}{ratio}", figure.printed), marks, best: false }
+    let notes = other.into_iter().chain(figure.remark.map(String::from));
+    let mut marks: Vec<usize> = notes.map(|note| footnotes.number(note)).collect();
+    marks.sort_unstable();
+    let factor = factor(projection, figure, slot).unwrap_or_default();
+    Place { text: format!("{}{}{factor}", figure.printed, runs.unwrap_or_default()), marks, best: false }
+}
+
+/// How many times as good today's is: a ratio of mechanisms is not good or bad.
+fn factor(projection: &Projection, figure: &Figure, slot: &Slot) -> Option<String> {
+    if projection.metric.is_ratio() {
+        return None;
+    }
+    let today = slot.figure()?.shown.value;
+    let more_is_better = projection.metric.more_is_better(projection.table.measure) == Some(true);
+    let times = if more_is_better { today / figure.value } else { figure.value / today };
+    Some(format!(" (x{})", two_digits(times)))
 }
 
 /// A ratio with two significant digits, in plain digits.

@@ -2,9 +2,11 @@
 
 use super::load::Run;
 use super::metric::Metric;
-use crate::cell::{Axis, Cell, MEMORY_COPY, Measure, Value};
+use super::net::{self, Off};
+use super::relate::{relate_to_copy, relate_to_reference};
+use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::{Estimate, median};
-use crate::record::{Lead, Measured, Outcome, Overhead, Unavailable, Visit};
+use crate::record::{Lead, Measured, Outcome, Unavailable, Visit};
 use std::collections::BTreeSet;
 
 /// The increments a worker for which seconds are shown, as in the book.
@@ -27,11 +29,11 @@ pub enum Slot {
     Unavailable(Unavailable),
     /// A visit failed, so nothing of the cell is used.
     Failed(Failure),
-    /// Measured, but the loop without the operation took no less time: nothing is left to show.
+    /// Measured, but in the median visit the loop without the operation took no less time: nothing is left to show.
     BelowResolution {
-        /// Nanoseconds an operation, loop included.
+        /// Nanoseconds an operation, loop included; of CPU time where the metric is made of that.
         raw_ns: f64,
-        /// Nanoseconds of the loop alone.
+        /// Nanoseconds of the loop alone, likewise.
         twin_ns: f64,
     },
     /// The run ended before it was visited.
@@ -43,7 +45,8 @@ pub enum Slot {
 /// The figure of a measured cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Nanoseconds an operation; what the runner compares with the precision.
+    /// Nanoseconds an operation, of CPU time where the metric is made of that. As elapsed time with the loop left in
+    /// it is what the runner compares with the precision.
     pub ns: Estimate,
     /// What is shown, in its unit: MB/s, microseconds, seconds per [`SHOWN_INCREMENTS`] or
     /// [`SHOWN_REQUESTS`], or another metric.
@@ -56,6 +59,8 @@ pub struct Figure {
     pub oversubscribed: bool,
     /// The share of the updates that got lost, 0 to 1, over all visits, where losing them is the result.
     pub lost_share: Option<f64>,
+    /// Whether what is shown is a number that nobody measured: 1 for what the others are compared with.
+    pub known: bool,
     /// Whether it is the mean of the book's counts, which has no interval.
     pub exact: bool,
     /// The flags of all visits.
@@ -77,14 +82,6 @@ pub struct Failure {
     pub failed: usize,
     /// Visits made.
     pub visits: usize,
-}
-
-/// Why nothing is left to show, for a footnote.
-pub fn below_resolution(raw_ns: f64, twin_ns: f64) -> String {
-    format!(
-        "below resolution: {raw_ns:.0} ns an operation with the loop around it, {twin_ns:.0} ns for the loop alone; in some \
-         visit nothing was left"
-    )
 }
 
 impl Slot {
@@ -130,80 +127,6 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
     slots
 }
 
-/// Makes percentages of the copy of the same bytes: of the cell that is like it on every axis but mechanism,
-/// and placement, as the copy has one worker, which crosses nothing.
-fn relate_to_copy(run: &Run, slots: &mut [Slot]) {
-    let copies: Vec<(Cell, Estimate)> = run
-        .header
-        .cells
-        .iter()
-        .zip(slots.iter())
-        .filter(|(planned, _)| planned.cell.mechanism() == MEMORY_COPY)
-        .filter_map(|(planned, slot)| Some((planned.cell.clone(), slot.figure()?.shown)))
-        .collect();
-    for (planned, slot) in run.header.cells.iter().zip(slots) {
-        let Slot::Measured(figure) = slot else { continue };
-        match copies.iter().find(|(copy, _)| is_copy_of(copy, &planned.cell)) {
-            Some((copy, _)) if *copy == planned.cell => {
-                figure.shown = Estimate::exactly(100.0, &figure.shown)
-            }
-            Some((_, copy)) => figure.shown = figure.shown.over(copy).scaled(100.0),
-            None => {
-                *slot = Slot::Unavailable(Unavailable {
-                    reason: format!("no {MEMORY_COPY} of this size was measured in this run"),
-                    remedy: format!("run a matrix that has {MEMORY_COPY}, such as transports"),
-                });
-            }
-        }
-    }
-}
-
-fn is_copy_of(copy: &Cell, cell: &Cell) -> bool {
-    let free = |axis| matches!(axis, Axis::Mechanism | Axis::Placement);
-    copy.axes()
-        .filter(|(axis, _)| !free(*axis))
-        .all(|(axis, value)| cell.get(axis).is_none_or(|own| own == value))
-}
-
-/// Makes ratios of nanoseconds: those of the measure's reference mechanism at the same place over the cell's own.
-fn relate_to_reference(run: &Run, slots: &mut [Slot]) {
-    let cells = run.header.cells.iter().map(|planned| &planned.cell);
-    let references: Vec<(&Cell, f64)> = cells
-        .zip(slots.iter())
-        .filter(|(cell, _)| cell.measure().and_then(Measure::reference) == Some(cell.mechanism()))
-        .filter_map(|(cell, slot)| Some((cell, slot.figure()?.shown.value)))
-        .collect();
-    for (planned, slot) in run.header.cells.iter().zip(slots) {
-        let Slot::Measured(figure) = slot else { continue };
-        let here = |reference: &Cell| {
-            let mechanism = Value::word(reference.mechanism());
-            planned.cell.clone().with(Axis::Mechanism, mechanism) == *reference
-        };
-        match references.iter().find(|(cell, _)| here(cell)) {
-            Some((_, reference_ns)) => figure.shown = figure.shown.rate(*reference_ns),
-            None => *slot = Slot::Absent,
-        }
-    }
-}
-
-/// The footnote of a figure from which the time of the loop was taken off.
-pub const NET: &str = "net: the same loop without the call was timed in each visit; as it took over 1 %, its median was taken \
-                       off (raw: `report --metric raw_ns_per_op`, the loop: `overhead_ns_per_op`)";
-
-/// The share of an operation above which the loop around it is taken off.
-const OVERHEAD_LIMIT: f64 = 0.01;
-
-/// The medians over the visits of the overhead, in nanoseconds of time and CPU time, where that of time is over the limit.
-fn overhead(measured: &[&Measured]) -> Option<(f64, f64)> {
-    let overheads: Vec<Overhead> =
-        measured.iter().map(|measured| measured.overhead).collect::<Option<_>>()?;
-    let of = |part: fn(&Overhead) -> f64| median(&overheads.iter().map(part).collect::<Vec<f64>>());
-    let time_ns = median(&measured.iter().map(|measured| measured.lead_ns()).collect::<Vec<f64>>())?;
-    let twin_ns = of(|overhead| overhead.twin_ns)?;
-    let twin_cpu_ns = of(|overhead| overhead.twin_cpu_ns)?;
-    (twin_ns > OVERHEAD_LIMIT * time_ns).then_some((twin_ns, twin_cpu_ns))
-}
-
 /// What came of one cell. A failed visit fails it; then the visits that were measured count.
 fn slot(metric: Metric, cell: &Cell, planned: Option<&Unavailable>, visits: &[&Visit]) -> Slot {
     if let Some(failure) = failure(visits) {
@@ -215,30 +138,8 @@ fn slot(metric: Metric, cell: &Cell, planned: Option<&Unavailable>, visits: &[&V
     match (measured.is_empty(), refused) {
         (true, Some((_, unavailable))) => Slot::Unavailable(unavailable),
         (true, None) => Slot::NotVisited,
-        (false, refused) => without_overhead(metric, cell, &measured, refused),
+        (false, refused) => figure(metric, cell, &measured, refused),
     }
-}
-
-/// The figure of a cell with measured visits, less the loop around the operations where that is not negligible.
-fn without_overhead(
-    metric: Metric,
-    cell: &Cell,
-    measured: &[&Measured],
-    refused: Option<(usize, Unavailable)>,
-) -> Slot {
-    let Some((twin_ns, twin_cpu_ns)) = overhead(measured).filter(|_| !metric.is_raw()) else {
-        return figure(metric, cell, measured, refused);
-    };
-    let raw: Vec<f64> = measured.iter().map(|measured| measured.lead_ns()).collect();
-    let net: Vec<Measured> = measured.iter().map(|measured| measured.less(twin_ns, twin_cpu_ns)).collect();
-    if net.iter().any(|net| net.lead_ns() <= 0.0) {
-        return Slot::BelowResolution { raw_ns: median(&raw).unwrap_or(0.0), twin_ns };
-    }
-    let mut slot = figure(metric, cell, &net.iter().collect::<Vec<_>>(), refused);
-    if let Slot::Measured(figure) = &mut slot {
-        figure.net = true;
-    }
-    slot
 }
 
 /// The figures of a visit that has some.
@@ -266,26 +167,26 @@ fn failure(visits: &[&Visit]) -> Option<Failure> {
     Some(Failure { phase: phase.clone(), error: error.clone(), failed, visits: visits.len() })
 }
 
-/// The figure of a cell with measured visits; a failure where a visit's number is no time.
+/// The figure of a cell with measured visits, less the loop around the operations where that is not negligible;
+/// a failure where a visit's number is no time.
 fn figure(
     metric: Metric,
     cell: &Cell,
     measured: &[&Measured],
     refused: Option<(usize, Unavailable)>,
 ) -> Slot {
-    let times: Vec<f64> = measured.iter().map(|measured| measured.lead_ns()).collect();
-    let senseless: Vec<&f64> = times.iter().filter(|time| !(time.is_finite() && **time > 0.0)).collect();
-    let (None, Some(ns)) = (senseless.first(), Estimate::of(&times)) else {
-        let time = senseless.first().map_or(0.0, |time| **time);
-        let error = format!("recorded {time} ns an operation: below what the clock resolves");
-        return Slot::Failed(Failure {
-            phase: "sample".into(),
-            error,
-            failed: senseless.len(),
-            visits: times.len(),
-        });
+    let off = net::off(metric, measured);
+    let each_off = off.clone().unwrap_or_else(|| vec![Off::default(); measured.len()]);
+    let raw = net::raw(metric, measured);
+    let left: Vec<f64> = raw.iter().zip(&each_off).map(|(raw, off)| raw - net::of(metric, off)).collect();
+    let (None, Some(ns)) = (senseless(measured), Estimate::of(&left)) else {
+        return Slot::Failed(senseless(measured).unwrap_or_else(|| no_time(0.0, 0, measured.len())));
     };
-    let Some(shown) = shown(metric, cell, &ns, measured) else { return Slot::Absent };
+    if off.is_some() && ns.value <= 0.0 {
+        let twin_ns = net::twin(metric, &each_off).unwrap_or(0.0);
+        return Slot::BelowResolution { raw_ns: median(&raw).unwrap_or(0.0), twin_ns };
+    }
+    let Some(shown) = shown(metric, cell, &ns, measured, &each_off) else { return Slot::Absent };
     let ops = measured.iter().map(|measured| measured.ops);
     Slot::Measured(Box::new(Figure {
         ns,
@@ -295,10 +196,23 @@ fn figure(
         oversubscribed: measured.iter().any(|measured| measured.oversubscribed),
         lost_share: median(&measured.iter().filter_map(|measured| measured.lost_share()).collect::<Vec<_>>()),
         exact: measured.iter().all(|measured| measured.lead == Lead::Mean),
-        net: false,
+        known: false,
+        net: off.is_some(),
         flags: measured.iter().flat_map(|measured| measured.flags.iter().cloned()).collect(),
         refused,
     }))
+}
+
+/// A failure where a visit recorded what is no time.
+fn senseless(measured: &[&Measured]) -> Option<Failure> {
+    let times = measured.iter().map(|measured| measured.lead_ns());
+    let senseless: Vec<f64> = times.filter(|time| !(time.is_finite() && *time > 0.0)).collect();
+    senseless.first().map(|time| no_time(*time, senseless.len(), measured.len()))
+}
+
+fn no_time(recorded: f64, failed: usize, visits: usize) -> Failure {
+    let error = format!("recorded {recorded} ns an operation: below what the clock resolves");
+    Failure { phase: "sample".into(), error, failed, visits }
 }
 
 /// The unit of a measure's figures.
@@ -314,19 +228,38 @@ pub fn measure_unit(measure: Measure) -> &'static str {
 
 /// What is shown of the cell: `None` where the metric cannot be had of it. Rates of the measure are
 /// inverted here, after the median.
-fn shown(metric: Metric, cell: &Cell, ns: &Estimate, measured: &[&Measured]) -> Option<Estimate> {
+fn shown(
+    metric: Metric,
+    cell: &Cell,
+    ns: &Estimate,
+    measured: &[&Measured],
+    off: &[Off],
+) -> Option<Estimate> {
     if let Some(scale) = metric.rate_scale(cell, measured) {
-        return Some(ns.rate(scale));
+        return Some(rate(ns, scale));
     }
     if metric != Metric::Figure {
-        let values: Option<Vec<f64>> = measured.iter().map(|measured| metric.of(cell, measured)).collect();
+        let visits = measured.iter().zip(off);
+        let values: Option<Vec<f64>> =
+            visits.map(|(measured, off)| metric.of(cell, measured, *off)).collect();
         return Estimate::of(&values?);
     }
     let of_one_ns = measure_value(cell, 1.0);
     Some(match cell.measure() {
-        Some(Measure::Bandwidth) => ns.rate(of_one_ns),
+        Some(Measure::Bandwidth) => rate(ns, of_one_ns),
         _ => ns.scaled(of_one_ns),
     })
+}
+
+/// The rate of a time. It has no interval where that of the time reaches 0, as it would have no upper end.
+fn rate(ns: &Estimate, scale: f64) -> Estimate {
+    let rate = ns.rate(scale);
+    Estimate { interval: rate.interval.filter(|_| above_0(ns)), ..rate }
+}
+
+/// Whether the interval of a time, where it has one, is above 0: the loop that is taken off may reach below.
+pub(super) fn above_0(ns: &Estimate) -> bool {
+    ns.interval.is_none_or(|interval| interval.low > 0.0)
 }
 
 /// One time in nanoseconds an operation, in the unit of the cell's measure.
@@ -357,7 +290,8 @@ pub(super) const REQUEST_SCALE: f64 = SHOWN_REQUESTS as f64 / 1e9;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Header, Lead, PlannedCell, Sample, WorkerSample};
+    use crate::cell::Value;
+    use crate::record::{Header, Lead, Overhead, PlannedCell, Sample, WorkerSample};
 
     /// A wait cell of a mechanism that took so long, with a loop that took so long alone.
     fn visit(cell_index: usize, cell: &Cell, raw_ns: f64, twin_ns: f64) -> Visit {
@@ -436,12 +370,83 @@ mod tests {
     fn a_loop_that_takes_as_long_as_all_leaves_nothing_to_show() {
         let slot = slots(&run(&[("a", 1, 400.0, 400.0)]), Metric::Figure).remove(0);
         assert_eq!(slot, Slot::BelowResolution { raw_ns: 400.0, twin_ns: 400.0 });
-        assert!(below_resolution(400.0, 401.0).contains("400 ns an operation"));
+        assert!(net::below_resolution(400.0, 401.0).contains("400 ns an operation"));
+    }
+
+    /// One cell with a visit for each time and loop in nanoseconds; its CPU times are those over ten.
+    fn visits(times: &[(f64, f64)]) -> Run {
+        let mut run = run(&[("a", 1, 1.0, 0.0)]);
+        let cell = run.header.cells[0].cell.clone();
+        run.visits = times.iter().map(|(raw_ns, twin_ns)| visit(0, &cell, *raw_ns, *twin_ns)).collect();
+        for visit in &mut run.visits {
+            let Outcome::Measured(measured) = &mut visit.outcome else { continue };
+            measured.cpu_ns /= 10.0;
+            measured.samples[0].workers[0].cpu_ns /= 10;
+            measured.overhead = measured.overhead.map(|own| Overhead { twin_cpu_ns: 10.0, ..own });
+        }
+        run
+    }
+
+    #[test]
+    fn each_visit_is_less_its_own_loop() {
+        let times = [(900.0, 400.0), (1000.0, 700.0), (500.0, 600.0), (800.0, 390.0), (5000.0, 4800.0)];
+        let run = visits(&times);
+        assert_eq!(shown(&run, Metric::NsPerOp), [Some(300.0)], "500, 300, -100, 410, 200");
+        assert_eq!(shown(&run, Metric::SwitchesPerOp), [Some(0.0)], "no time is taken off what is none");
+    }
+
+    #[test]
+    fn cpu_time_is_judged_by_cpu_time() {
+        let run = visits(&[(1000.0, 1100.0), (1000.0, 1000.0), (1200.0, 1300.0)]);
+        assert_eq!(shown(&run, Metric::NsPerOp), [None]);
+        assert_eq!(shown(&run, Metric::CpuNsPerOp), [Some(90.0)]);
+        assert_eq!(shown(&run, Metric::CpuSPer100000), [Some(0.009)]);
+        let mut idle = visits(&[(1000.0, 100.0), (1000.0, 100.0)]);
+        for visit in &mut idle.visits {
+            let Outcome::Measured(measured) = &mut visit.outcome else { continue };
+            measured.overhead = measured.overhead.map(|own| Overhead { twin_cpu_ns: 100.0, ..own });
+        }
+        assert_eq!(shown(&idle, Metric::NsPerOp), [Some(900.0)]);
+        let below = Slot::BelowResolution { raw_ns: 100.0, twin_ns: 100.0 };
+        assert_eq!(slots(&idle, Metric::CpuNsPerOp), [below]);
+    }
+
+    #[test]
+    fn a_rate_has_no_interval_where_that_of_its_time_reaches_0() {
+        let nearly_all = [(1000.0, 400.0), (1000.0, 1100.0)].repeat(3);
+        let run = visits(&[nearly_all, vec![(1000.0, 410.0); 2]].concat());
+        let figures = |metric| slots(&run, metric)[0].figure().unwrap().clone();
+        assert!(figures(Metric::NsPerOp).shown.interval.is_some_and(|interval| interval.low < 0.0));
+        assert_eq!(figures(Metric::OpsPerSecond).shown.interval, None);
     }
 
     #[test]
     fn ratios_are_with_the_reference_at_the_same_place() {
         let run = run(&[("select", 1, 300.0, 0.0), ("poll", 1, 100.0, 0.0), ("poll", 2, 100.0, 0.0)]);
         assert_eq!(shown(&run, Metric::CallsPerSelectCall), [Some(1.0), Some(3.0), None]);
+    }
+
+    #[test]
+    fn a_ratio_is_as_uncertain_as_both_of_its_parts() {
+        let mut run = run(&[("select", 1, 300.0, 0.0), ("poll", 1, 100.0, 0.0)]);
+        let cells: Vec<Cell> = run.header.cells.iter().map(|planned| planned.cell.clone()).collect();
+        let times =
+            [[300.0, 100.0], [270.0, 100.0], [330.0, 101.0], [300.0, 99.0], [290.0, 98.0], [310.0, 102.0]];
+        let both = |times: &[f64; 2]| [0, 1].map(|index| visit(index, &cells[index], times[index], 0.0));
+        run.visits = times.iter().flat_map(both).collect();
+        let of = |metric| {
+            slots(&run, metric).iter().map(|slot| slot.figure().unwrap().clone()).collect::<Vec<_>>()
+        };
+        let (ns, ratio) = (of(Metric::NsPerOp), of(Metric::CallsPerSelectCall));
+        let (select, poll) = (ns[0].shown.interval.unwrap(), ns[1].shown.interval.unwrap());
+        let interval = ratio[1].shown.interval.unwrap();
+        assert_eq!((interval.low, interval.high), (select.low / poll.high, select.high / poll.low));
+        assert!(ratio[0].known && !ratio[1].known);
+        assert_eq!(ratio[0].shown.half_width(), Some(0.0));
+
+        run.visits.retain(|visit| visit.cell_index == 1);
+        run.visits.push(visit(0, &cells[0], 300.0, 0.0));
+        let alone = slots(&run, Metric::CallsPerSelectCall)[1].figure().unwrap().clone();
+        assert_eq!((alone.shown.interval, alone.shown.visits), (None, 6), "one visit of the reference");
     }
 }

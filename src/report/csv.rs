@@ -7,12 +7,15 @@ use super::load::Run;
 use super::metric::Metric;
 use crate::cell::{AXES, Cell, Measure};
 use crate::record::{Lead, Measured, Outcome, Sample, Unavailable, Visit, WorkerSample};
+use crate::workload::{SERVER, Tally};
 
 /// The columns after the axes.
 ///
 /// `cell_outcome` says whether the cell counts; `outcome` is that of the visit. `ops` are operations
 /// a worker, `cpu_ns` and the context switches sums over the workers, `twin_ns` the time of the loop without the
-/// operations; `value` is the sample in `unit`, loop included.
+/// operations; `value` is the sample in `unit`, loop included. Of served cells, `server_cpu_ns` is the CPU time of the
+/// server in the whole batch, and half (99 of 100) of the requests of the batch took no longer than `request_p50_ns`
+/// (`request_p99_ns`) each.
 const COLUMNS: &[&str] = &[
     "cell_outcome",
     "round",
@@ -33,6 +36,9 @@ const COLUMNS: &[&str] = &[
     "phase",
     "reason",
     "remedy",
+    "server_cpu_ns",
+    "request_p50_ns",
+    "request_p99_ns",
 ];
 
 /// The samples of a run: visits in the order of the journal, then the cells without a visit.
@@ -129,9 +135,9 @@ fn sample_fields(cell: &Cell, measured: &Measured, number: usize, sample: &Sampl
     };
     let twin_ns = sample.workers.iter().find_map(|worker| worker.twin).map(|twin| twin.elapsed_ns);
     let value = measure_value(cell, sample.elapsed_ns as f64 / measured.ops as f64);
-    vec![
+    let mut fields: Fields = vec![
         ("outcome", "measured".into()),
-        ("lead", if measured.lead == Lead::Floor { "floor" } else { "typ" }.into()),
+        ("lead", lead(measured.lead).into()),
         ("sample", number.to_string()),
         ("ops", measured.ops.to_string()),
         ("elapsed_ns", sample.elapsed_ns.to_string()),
@@ -143,6 +149,33 @@ fn sample_fields(cell: &Cell, measured: &Measured, number: usize, sample: &Sampl
         ("unit", cell.measure().map(csv_unit).unwrap_or_default()),
         ("oversubscribed", measured.oversubscribed.to_string()),
         ("flags", measured.flags.join(" ")),
+    ];
+    if cell.measure() == Some(Measure::Serve) {
+        fields.extend(served_fields(sample));
+    }
+    fields
+}
+
+/// The word for the number that leads, as in records.
+fn lead(lead: Lead) -> &'static str {
+    match lead {
+        Lead::Floor => "floor",
+        Lead::Typ => "typ",
+        Lead::Mean => "mean",
+    }
+}
+
+/// What only a served cell has.
+fn served_fields(sample: &Sample) -> Fields {
+    let timed = |percentile: fn(&Tally) -> Option<u64>| {
+        let timed = sample.workers.iter().find_map(|worker| percentile(&worker.tally));
+        timed.map(|ns| ns.to_string()).unwrap_or_default()
+    };
+    let server = sample.workers.get(SERVER);
+    vec![
+        ("server_cpu_ns", server.map(|server| server.cpu_ns.to_string()).unwrap_or_default()),
+        ("request_p50_ns", timed(|tally| tally.request_p50_ns)),
+        ("request_p99_ns", timed(|tally| tally.request_p99_ns)),
     ]
 }
 
@@ -162,7 +195,26 @@ fn quoted(field: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::*;
+
+    #[test]
+    fn the_number_that_leads_has_the_word_of_the_records() {
+        for each in [Lead::Floor, Lead::Typ, Lead::Mean] {
+            assert_eq!(serde_json::to_string(&each).unwrap(), format!("\"{}\"", lead(each)));
+        }
+    }
+
+    #[test]
+    fn a_served_cell_has_the_time_of_its_server_and_of_its_requests() {
+        let worker = |cpu_ns| WorkerSample { cpu_ns, ..WorkerSample::default() };
+        let mut workers = vec![worker(700); SERVER + 1];
+        let clients = Tally { request_p50_ns: Some(50), request_p99_ns: Some(99), ..Tally::default() };
+        workers.push(WorkerSample { tally: clients, ..worker(11) });
+        let sample = Sample { elapsed_ns: 1, lost_updates: None, workers };
+        let wanted = [("server_cpu_ns", "700"), ("request_p50_ns", "50"), ("request_p99_ns", "99")];
+        assert_eq!(served_fields(&sample), wanted.map(|(name, text)| (name, text.to_owned())));
+        assert!(COLUMNS.ends_with(&wanted.map(|(name, _)| name)));
+    }
 
     #[test]
     fn fields_that_would_break_a_row_are_quoted() {

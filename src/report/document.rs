@@ -4,16 +4,16 @@
 
 use super::Options;
 use super::beside;
-use super::cells::{Failure, Figure, NET, SHOWN_INCREMENTS, SHOWN_REQUESTS, Slot, below_resolution, slots};
+use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_REQUESTS, Slot};
 use super::digits::{counted, superscript, thousands, uncertainty, value};
-use super::escape::command;
+use super::facts::{facts, reading};
 use super::load::Run;
 use super::metric::Metric;
+use super::net::{NET, below_resolution};
 use super::projection::{Coordinate, Grid, Projection, project};
 use super::winner::winner;
 use crate::cell::{Axis, Measure, Value};
-use crate::measure::stats::{Grade, LEAST_VISITS};
-use crate::record::Visit;
+use crate::measure::stats::LEAST_VISITS;
 use anyhow::{Result, ensure};
 
 /// A report.
@@ -83,116 +83,11 @@ pub fn document(run: &Run, options: Options) -> Result<Document> {
         options.metric.spec().name,
         options.metric.spec().measures.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" or ")
     );
-    Ok(Document { title: title(run), facts: facts(run), reading: reading(&run.header.effort), sheets })
+    Ok(Document { title: title(run), facts: facts(run), reading: reading(run), sheets })
 }
 
 fn title(run: &Run) -> String {
     format!("ipcmatrix: {}", run.header.matrices.join(", "))
-}
-
-/// The effort of a run with the book's counts.
-const EXACT_EFFORT: &str = "exact";
-
-/// How to read the tables.
-fn reading(effort: &str) -> Vec<String> {
-    if effort == EXACT_EFFORT {
-        return vec![
-            "Exact: the counts and the statistic of the book. Each figure is the mean of 5 loops of 10 MiB, of 3 runs of \
-             10,000 round trips, of 1,000,000 increments a worker, or of 100,000 calls, in one visit; there is no interval."
-                .into(),
-        ];
-    }
-    vec![
-        format!(
-            "± is the 95 % interval of the median over visits: its larger side, rounded up. Under {LEAST_VISITS} \
-             visits there is none. Each number has the digits that its interval supports."
-        ),
-        "A visit is one fresh process and counts as one number: its fastest sample where interference can only \
-         add time, its median sample elsewhere."
-            .into(),
-    ]
-}
-
-fn facts(run: &Run) -> Vec<(&'static str, String)> {
-    let header = &run.header;
-    let slots = slots(run, Metric::Figure);
-    vec![
-        ("command", command(&header.command)),
-        ("begun", header.started.clone()),
-        ("version", header.version.clone()),
-        ("effort", header.effort.clone()),
-        ("seed", header.seed.to_string()),
-        ("cells", cells_fact(&slots)),
-        ("precision", precision_fact(&slots, header.precision)),
-        ("visits", visits_fact(run)),
-        ("ended", ended_fact(run)),
-    ]
-}
-
-fn cells_fact(slots: &[Slot]) -> String {
-    let count = |word: &str| slots.iter().filter(|slot| slot.word() == word).count();
-    let mut text = format!(
-        "{}: {} measured, {} unavailable, {} failed",
-        slots.len(),
-        count("measured"),
-        count("unavailable"),
-        count("failed")
-    );
-    if count("not_visited") > 0 {
-        text += &format!(", {} not visited", count("not_visited"));
-    }
-    text
-}
-
-/// How many measured cells reached the precision, by nanoseconds an operation as the runner decides,
-/// and how many have each grade.
-fn precision_fact(slots: &[Slot], precision: f64) -> String {
-    if slots.contains(&Slot::Works) {
-        return "no figure is shown: a test only sees that every cell works".into();
-    }
-    let figures: Vec<&Figure> = slots.iter().filter_map(Slot::figure).collect();
-    if figures.iter().any(|figure| figure.exact) {
-        return "no interval: one visit a cell, as in the book".into();
-    }
-    let ratio = |figure: &&&Figure| figure.ns.half_width_ratio().is_some_and(|ratio| ratio <= precision);
-    let reached = figures.iter().filter(ratio).count();
-    let graded = |grade: Option<Grade>| figures.iter().filter(|figure| figure.ns.grade() == grade).count();
-    let grades: Vec<String> =
-        Grade::ALL.iter().map(|grade| format!("{grade} {}", graded(Some(*grade)))).collect();
-    format!(
-        "±{}% reached by {reached} of {}; grades {}, without interval {}",
-        (precision * 1e6).round() / 1e4,
-        counted(figures.len(), "measured cell"),
-        grades.join(", "),
-        graded(None)
-    )
-}
-
-fn visits_fact(run: &Run) -> String {
-    let visits = run.visits.len();
-    let last_end = |visit: &Visit| visit.begin_ns.saturating_add(visit.duration_ns);
-    let seconds = match &run.end {
-        Some(end) => end.elapsed_s,
-        None => run.visits.iter().map(last_end).max().unwrap_or(0) as f64 / 1e9,
-    };
-    let thrifty = match run.visits.iter().filter(|visit| visit.thrifty).count() {
-        0 => String::new(),
-        some => format!("; {some} of them with fewer samples, for want of time"),
-    };
-    format!("{visits} in {seconds:.1} s{thrifty}")
-}
-
-fn ended_fact(run: &Run) -> String {
-    let reason = run.end.as_ref().map(|end| end.reason.as_str());
-    let text = match reason {
-        Some("done") => "done: every measured cell reached the precision".into(),
-        Some("budget") => "the time budget was spent".into(),
-        Some("rounds") => "every round was made".into(),
-        Some(reason @ ("interrupted" | "terminated")) => format!("partial: {reason} by a signal"),
-        Some(other) => other.into(),
-        None => "partial: the journal has no end, so the run was killed or still goes on".to_string(),
-    };
-    if run.torn_line { format!("{text}; its last line was cut off and is dropped") } else { text }
 }
 
 fn sheet(projection: &Projection, options: Options) -> Sheet {
@@ -230,6 +125,9 @@ fn captions(projection: &Projection) -> Vec<String> {
         }
         (Metric::Figure, Measure::Wait) => {}
         _ => captions.push(format!("{}: {}.", metric.spec().name, metric.spec().help)),
+    }
+    if metric.is_percentile() {
+        captions.push("Taken in each batch; a visit counts as the median over its batches.".into());
     }
     let constant = |(axis, value, everywhere): &(Axis, Value, bool)| {
         let where_it_applies = if *everywhere { "" } else { " where it applies" };
@@ -300,10 +198,7 @@ pub(super) fn split_value(axis: Axis, value: &Coordinate) -> String {
 /// What a place shows.
 fn place(slot: &Slot, footnotes: &mut Footnotes) -> Place {
     let (text, notes) = match slot {
-        Slot::Measured(figure) => {
-            let uncertainty = uncertainty(&figure.shown).map(|text| format!(" {text}")).unwrap_or_default();
-            (value(&figure.shown) + &uncertainty, remarks(figure))
-        }
+        Slot::Measured(figure) => (number(figure), remarks(figure)),
         Slot::Works => ("works".into(), Vec::new()),
         Slot::Unavailable(why) => ("n/a".into(), vec![with_remedy(&why.reason, &why.remedy)]),
         Slot::Failed(failure) => ("failed".into(), vec![failed(failure)]),
@@ -320,6 +215,15 @@ fn place(slot: &Slot, footnotes: &mut Footnotes) -> Place {
     Place { text, marks, best: false }
 }
 
+/// The number with its uncertainty; as it is where it was not measured.
+fn number(figure: &Figure) -> String {
+    if figure.known {
+        return figure.shown.value.to_string();
+    }
+    let uncertainty = uncertainty(&figure.shown).map(|text| format!(" {text}")).unwrap_or_default();
+    value(&figure.shown) + &uncertainty
+}
+
 fn failed(failure: &Failure) -> String {
     let Failure { phase, error, failed, visits } = failure;
     format!(
@@ -332,7 +236,7 @@ fn failed(failure: &Failure) -> String {
 fn remarks(figure: &Figure) -> Vec<String> {
     let mut remarks = Vec::new();
     if figure.shown.interval.is_none() && !figure.exact {
-        remarks.push(format!("fewer than {LEAST_VISITS} visits: no interval, and at most two digits"));
+        remarks.push(without_interval(figure));
     }
     if figure.shown.full_range {
         remarks.push("successive visits are correlated: ± is the full range of the visits".into());
@@ -358,12 +262,22 @@ fn remarks(figure: &Figure) -> Vec<String> {
     remarks
 }
 
+/// Why a figure has no interval.
+fn without_interval(figure: &Figure) -> String {
+    let why = match figure.ns.interval {
+        Some(interval) if interval.low <= 0.0 => {
+            "in some visits the loop alone took as long, so the rate has no upper end".into()
+        }
+        Some(_) => format!("fewer than {LEAST_VISITS} visits of what it is compared with"),
+        None => format!("fewer than {LEAST_VISITS} visits"),
+    };
+    format!("{why}: no interval, and at most two digits")
+}
+
 /// A flag with what it means, where it is a known one.
 fn flag_text(flag: &str) -> String {
     match flag {
-        "n_drift" => {
-            "n_drift: samples left a quarter to four times the time aimed at; the batch was kept".into()
-        }
+        "n_drift" => "n_drift: some samples were over four times longer or shorter than planned".into(),
         other => format!("flag {other}"),
     }
 }
@@ -412,6 +326,7 @@ mod tests {
             most_ops: 1,
             oversubscribed: false,
             lost_share: None,
+            known: false,
             exact: false,
             net: false,
             flags: Default::default(),
@@ -431,6 +346,15 @@ mod tests {
         assert_eq!(winner(&[slot(20.0, 20.0, 20.0), behind], true), None, "the first has no interval");
         assert_eq!(winner(&[ahead, Slot::Absent], true), None, "no rival");
         assert_eq!(winner(&[], true), None);
+    }
+
+    #[test]
+    fn what_the_others_are_compared_with_is_a_plain_number() {
+        let Slot::Measured(mut figure) = slot(1.0, 1.0, 1.0) else { unreachable!("a figure") };
+        figure.shown = Estimate::exactly(1.0, &figure.shown);
+        figure.known = true;
+        let place = place(&Slot::Measured(figure), &mut Footnotes::default());
+        assert_eq!((place.text.as_str(), place.marks.len()), ("1", 0));
     }
 
     #[test]

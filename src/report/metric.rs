@@ -4,10 +4,11 @@
 //! median over its visits, as always.
 
 use super::cells::{REQUEST_SCALE, measure_unit, measure_value};
+use super::net::Off;
+use super::samples::{calls, cpu_ns, jain, moved_bytes, rates, request_us, server_cpu_ns, share, switches};
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::median;
 use crate::record::{Measured, Sample};
-use crate::workload::{SERVER, Tally};
 
 /// What a table shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -257,9 +258,25 @@ impl Metric {
         METRICS.iter().find(|spec| spec.name == name).map(|spec| spec.metric)
     }
 
-    /// Whether the overhead of the loop belongs into it.
+    /// Whether nothing is taken off for the loop: it belongs into the metric, or the metric is no time.
     pub fn is_raw(self) -> bool {
-        matches!(self, Metric::RawNsPerOp | Metric::OverheadNsPerOp)
+        matches!(self, Metric::RawNsPerOp | Metric::OverheadNsPerOp | Metric::SwitchesPerOp)
+    }
+
+    /// Whether it is a percentile of the requests of a batch.
+    pub fn is_percentile(self) -> bool {
+        matches!(self, Metric::P50Us | Metric::P99Us)
+    }
+
+    /// Whether it compares mechanisms with one another, so that it is no speed of its own.
+    pub fn is_ratio(self) -> bool {
+        matches!(self, Metric::CallsPerSelectCall | Metric::PercentOfMemoryCopy)
+    }
+
+    /// Whether it is made of CPU time; else it is of elapsed time, or of none.
+    pub fn is_of_cpu(self) -> bool {
+        use Metric::{CpuNsPerOp, CpuSPer100000, MbPerCpuSecond, ServerCpuS};
+        matches!(self, CpuNsPerOp | CpuSPer100000 | MbPerCpuSecond | ServerCpuS)
     }
 
     /// The unit in the heading of a table of that measure.
@@ -289,9 +306,10 @@ impl Metric {
         }
     }
 
-    /// The number of one visit; `None` where the metric cannot be had of it, or only of all visits together.
-    pub fn of(self, cell: &Cell, measured: &Measured) -> Option<f64> {
-        let lead_ns = measured.lead_ns();
+    /// The number of one visit, less its loop where that is taken off; `None` where the metric cannot be had of it, or
+    /// only of all visits together.
+    pub fn of(self, cell: &Cell, measured: &Measured, off: Off) -> Option<f64> {
+        let lead_ns = measured.lead_ns() - off.ns;
         let workers = measured.samples.first()?.workers.len() as f64;
         let many = if cell.measure() == Some(Measure::Increment) { workers } else { 1.0 };
         let over_samples =
@@ -301,7 +319,7 @@ impl Metric {
             // The figure and rates are made of the time after its median over the visits.
             Metric::Figure | Metric::OpsPerSecond | Metric::PercentOfMemoryCopy => None,
             Metric::NsPerOp => Some(lead_ns),
-            Metric::CpuNsPerOp => over_samples(&|sample| cpu_ns(sample) / all_ops),
+            Metric::CpuNsPerOp => over_samples(&|sample| cpu_ns(sample) / all_ops - off.cpu_ns),
             Metric::MbPerCpuSecond => {
                 over_samples(&|sample| moved_bytes(cell, measured) * 1e3 / cpu_ns(sample))
             }
@@ -320,7 +338,9 @@ impl Metric {
             Metric::RawNsPerOp | Metric::CallsPerSelectCall => Some(lead_ns),
             Metric::OverheadNsPerOp => measured.overhead.map(|overhead| overhead.twin_ns),
             Metric::NsPerDescriptor => Some(lead_ns / cell.count(Axis::Descriptors) as f64),
-            Metric::CpuSPer100000 => over_samples(&|sample| cpu_ns(sample) / all_ops * 1e5 / 1e9),
+            Metric::CpuSPer100000 => {
+                over_samples(&|sample| (cpu_ns(sample) / all_ops - off.cpu_ns) * 1e5 / 1e9)
+            }
             Metric::ServerCpuS => {
                 over_samples(&|sample| server_cpu_ns(sample) / measured.ops as f64 * REQUEST_SCALE)
             }
@@ -333,52 +353,6 @@ impl Metric {
 }
 
 const MIB: f64 = 1_048_576.0;
-
-fn cpu_ns(sample: &Sample) -> f64 {
-    sample.workers.iter().map(|worker| worker.cpu_ns).sum::<u64>() as f64
-}
-
-fn server_cpu_ns(sample: &Sample) -> f64 {
-    sample.workers.get(SERVER).map_or(f64::NAN, |server| server.cpu_ns as f64)
-}
-
-/// A percentile of the request times of the worker that timed them; not finite where none did.
-fn request_us(sample: &Sample, percentile: fn(&Tally) -> Option<u64>) -> f64 {
-    let timed = sample.workers.iter().find_map(|worker| percentile(&worker.tally));
-    timed.map_or(f64::NAN, |ns| ns as f64 / 1e3)
-}
-
-fn switches(sample: &Sample) -> f64 {
-    let of = |worker: &crate::record::WorkerSample| worker.voluntary_switches + worker.involuntary_switches;
-    sample.workers.iter().map(of).sum::<u64>() as f64
-}
-
-fn calls(sample: &Sample) -> f64 {
-    sample.workers.iter().map(|worker| worker.tally.calls).sum::<u64>() as f64
-}
-
-fn moved_bytes(cell: &Cell, measured: &Measured) -> f64 {
-    cell.count(Axis::MessageBytes) as f64 * measured.ops as f64
-}
-
-/// Each worker's rate from the common begin: all do the same number of operations, so it is one over the time
-/// until the worker had done its own.
-fn rates(sample: &Sample) -> Vec<f64> {
-    let begin_ns = sample.workers.iter().map(|worker| worker.begin_ns).min().unwrap_or(0);
-    sample.workers.iter().map(|worker| 1.0 / worker.end_ns.saturating_sub(begin_ns).max(1) as f64).collect()
-}
-
-/// Jain's fairness index: the square of the sum over n times the sum of squares.
-fn jain(rates: &[f64]) -> f64 {
-    let sum: f64 = rates.iter().sum();
-    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    sum * sum / (rates.len() as f64 * squares)
-}
-
-fn share(rates: &[f64], pick: fn(f64, f64) -> f64) -> f64 {
-    let sum: f64 = rates.iter().sum();
-    rates.iter().copied().reduce(pick).unwrap_or(0.0) / sum
-}
 
 #[cfg(test)]
 mod tests {
@@ -422,6 +396,11 @@ mod tests {
         }
     }
 
+    /// The number of a visit from which nothing is taken off.
+    fn of(metric: Metric, cell: &Cell, visit: &Measured) -> Option<f64> {
+        metric.of(cell, visit, Off::default())
+    }
+
     fn near(got: Option<f64>, wanted: f64) {
         let got = got.expect("the metric can be had");
         assert!((got - wanted).abs() < 1e-9 * wanted.abs().max(1.0), "{got} is not {wanted}");
@@ -441,34 +420,34 @@ mod tests {
     fn a_lock_gives_rates_shares_and_switches() {
         let cell = Cell::new(Measure::Increment, "x").with(Axis::Workers, crate::cell::Value::Count(2));
         let visit = visit(&[3000, 1000], 50);
-        near(Metric::NsPerOp.of(&cell, &visit), 20.0);
+        near(of(Metric::NsPerOp, &cell, &visit), 20.0);
         near(Metric::OpsPerSecond.rate_scale(&cell, &[&visit]), 2e9);
-        near(Metric::CpuNsPerOp.of(&cell, &visit), 20.0);
-        near(Metric::SwitchesPerOp.of(&cell, &visit), 0.08);
-        near(Metric::Fairness.of(&cell, &visit), 0.8);
-        near(Metric::LeastShare.of(&cell, &visit), 25.0);
-        near(Metric::MostShare.of(&cell, &visit), 75.0);
+        near(of(Metric::CpuNsPerOp, &cell, &visit), 20.0);
+        near(of(Metric::SwitchesPerOp, &cell, &visit), 0.08);
+        near(of(Metric::Fairness, &cell, &visit), 0.8);
+        near(of(Metric::LeastShare, &cell, &visit), 25.0);
+        near(of(Metric::MostShare, &cell, &visit), 75.0);
     }
 
     #[test]
     fn only_what_can_lose_updates_has_a_share_of_them() {
         let cell = Cell::new(Measure::Increment, "x");
         let mut visit = visit(&[3000, 1000], 50);
-        assert_eq!(Metric::LostShare.of(&cell, &visit), None);
+        assert_eq!(of(Metric::LostShare, &cell, &visit), None);
         visit.samples[0].lost_updates = Some(25);
-        near(Metric::LostShare.of(&cell, &visit), 25.0);
+        near(of(Metric::LostShare, &cell, &visit), 25.0);
     }
 
     #[test]
     fn a_server_gives_its_own_cpu_time_and_percentiles_of_requests() {
         let cell = Cell::new(Measure::Serve, "x");
         let mut visit = visit(&[4000, 8000], 100);
-        assert_eq!(Metric::P50Us.of(&cell, &visit), None, "nobody timed a request");
+        assert_eq!(of(Metric::P50Us, &cell, &visit), None, "nobody timed a request");
         visit.samples[0].workers[1].tally.request_p50_ns = Some(7000);
         visit.samples[0].workers[1].tally.request_p99_ns = Some(9500);
-        near(Metric::P50Us.of(&cell, &visit), 7.0);
-        near(Metric::P99Us.of(&cell, &visit), 9.5);
-        near(Metric::ServerCpuS.of(&cell, &visit), 2000.0 / 100.0 * 40_000.0 / 1e9);
+        near(of(Metric::P50Us, &cell, &visit), 7.0);
+        near(of(Metric::P99Us, &cell, &visit), 9.5);
+        near(of(Metric::ServerCpuS, &cell, &visit), 2000.0 / 100.0 * 40_000.0 / 1e9);
         near(Metric::OpsPerSecond.rate_scale(&cell, &[&visit]), 1e9);
         near(Some(measure_value(&cell, 20.0)), 20.0 * 40_000.0 / 1e9);
     }
@@ -476,7 +455,7 @@ mod tests {
     #[test]
     fn one_worker_has_no_fairness() {
         let cell = Cell::new(Measure::Increment, "x");
-        assert_eq!(Metric::Fairness.of(&cell, &visit(&[3000], 50)), None);
+        assert_eq!(of(Metric::Fairness, &cell, &visit(&[3000], 50)), None);
     }
 
     #[test]
@@ -484,8 +463,8 @@ mod tests {
         let cell =
             Cell::new(Measure::Bandwidth, "x").with(Axis::MessageBytes, crate::cell::Value::Count(1024));
         let visit = visit(&[4000, 4000], 2048);
-        near(Metric::CallsPerMib.of(&cell, &visit), 100.0);
-        near(Metric::MbPerCpuSecond.of(&cell, &visit), 2_097_152.0 * 1e3 / 4000.0);
+        near(of(Metric::CallsPerMib, &cell, &visit), 100.0);
+        near(of(Metric::MbPerCpuSecond, &cell, &visit), 2_097_152.0 * 1e3 / 4000.0);
         near(Metric::PercentOfMemoryCopy.rate_scale(&cell, &[&visit]), 1_024_000.0);
         near(Some(measure_value(&cell, 20.0)), 51_200.0);
     }

@@ -11,10 +11,14 @@ pub mod csv;
 pub mod digits;
 pub mod document;
 pub mod escape;
+pub mod facts;
 pub mod load;
 pub mod markdown;
 pub mod metric;
+mod net;
 pub mod projection;
+mod relate;
+mod samples;
 pub mod text;
 mod winner;
 

@@ -76,7 +76,8 @@ struct Run<'a> {
     thrifty: bool,
 }
 
-/// Runs every available cell of the header until all are precise enough, the budget is spent, or a signal comes.
+/// Runs every available cell of the header until all are precise enough or give nothing more, the budget is spent, or a
+/// signal comes.
 pub fn run(
     header: &Header,
     settings: Settings,

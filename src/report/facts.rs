@@ -1,0 +1,156 @@
+//! What stands above the tables of a report: the facts of the run, and how to read what follows.
+
+use super::cells::{Figure, Slot, slots};
+use super::digits::counted;
+use super::escape::command;
+use super::load::Run;
+use super::metric::Metric;
+use crate::cell::{Axis, Measure};
+use crate::measure::stats::{Grade, LEAST_VISITS};
+use crate::record::Visit;
+
+/// The effort of a run with the book's counts.
+const EXACT_EFFORT: &str = "exact";
+
+/// How to read the tables.
+pub(super) fn reading(run: &Run) -> Vec<String> {
+    if run.header.effort == EXACT_EFFORT {
+        return vec![exact(run)];
+    }
+    vec![
+        format!(
+            "± is the 95 % interval of the median over visits: its larger side, rounded up. Under {LEAST_VISITS} \
+             visits there is none. Each number has the digits that its interval supports."
+        ),
+        "A visit is one fresh process and counts as one number: its fastest sample where interference can only \
+         add time, its median sample elsewhere."
+            .into(),
+    ]
+}
+
+/// The counts of an exact run, of the measures that it has.
+fn exact(run: &Run) -> String {
+    let cells = || run.header.cells.iter().map(|planned| &planned.cell);
+    let has = |measure: &&Measure| cells().any(|cell| cell.measure() == Some(**measure));
+    let counts: Vec<String> =
+        Measure::ALL.iter().filter(has).map(|measure| format!("of {}", exact_counts(*measure))).collect();
+    let counts = match counts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => "of the counts that were published".into(),
+    };
+    let alone = cells().any(|cell| matches!(cell.word(Axis::Call), "first" | "second"));
+    let alone = if alone { " A first or second call is timed alone, once." } else { "" };
+    format!(
+        "Exact: the counts and the statistic that were published. Each figure is the mean {counts}, in one visit; there is \
+         no interval.{alone}"
+    )
+}
+
+/// What a visit of an exact run does for that measure.
+pub fn exact_counts(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Bandwidth => "5 loops of 10 MiB",
+        Measure::RoundTrip => "3 runs of 10,000 round trips",
+        Measure::Increment => "3 runs of 1,000,000 increments a worker",
+        Measure::Wait => "3 runs of 100,000 calls",
+        Measure::Serve => "3 runs of 40,000 requests",
+    }
+}
+
+/// What was run and what came of it: label and text.
+pub(super) fn facts(run: &Run) -> Vec<(&'static str, String)> {
+    let header = &run.header;
+    let slots = slots(run, Metric::Figure);
+    vec![
+        ("command", command(&header.command)),
+        ("begun", header.started.clone()),
+        ("version", header.version.clone()),
+        ("effort", header.effort.clone()),
+        ("seed", header.seed.to_string()),
+        ("cells", cells_fact(&slots)),
+        ("precision", precision_fact(&slots, header.precision)),
+        ("visits", visits_fact(run)),
+        ("ended", ended_fact(run, &slots)),
+    ]
+}
+
+fn cells_fact(slots: &[Slot]) -> String {
+    let count = |word: &str| slots.iter().filter(|slot| slot.word() == word).count();
+    let mut text = format!(
+        "{}: {} measured, {} unavailable, {} failed",
+        slots.len(),
+        count("measured"),
+        count("unavailable"),
+        count("failed")
+    );
+    if count("not_visited") > 0 {
+        text += &format!(", {} not visited", count("not_visited"));
+    }
+    text
+}
+
+/// How many measured cells reached the precision, by nanoseconds an operation as the runner decides,
+/// and how many have each grade.
+fn precision_fact(slots: &[Slot], precision: f64) -> String {
+    if slots.contains(&Slot::Works) {
+        return "no figure is shown: a test only sees that every cell works".into();
+    }
+    let figures: Vec<&Figure> = slots.iter().filter_map(Slot::figure).collect();
+    if figures.iter().any(|figure| figure.exact) {
+        return "no interval: one visit a cell, as in the book".into();
+    }
+    let reached = figures.iter().filter(|figure| has_reached(figure, precision)).count();
+    let graded = |grade: Option<Grade>| figures.iter().filter(|figure| figure.ns.grade() == grade).count();
+    let grades: Vec<String> =
+        Grade::ALL.iter().map(|grade| format!("{grade} {}", graded(Some(*grade)))).collect();
+    format!(
+        "±{}% reached by {reached} of {}; grades {}, without interval {}",
+        (precision * 1e6).round() / 1e4,
+        counted(figures.len(), "measured cell"),
+        grades.join(", "),
+        graded(None)
+    )
+}
+
+fn has_reached(figure: &Figure, precision: f64) -> bool {
+    figure.ns.half_width_ratio().is_some_and(|ratio| ratio <= precision)
+}
+
+fn visits_fact(run: &Run) -> String {
+    let visits = run.visits.len();
+    let last_end = |visit: &Visit| visit.begin_ns.saturating_add(visit.duration_ns);
+    let seconds = match &run.end {
+        Some(end) => end.elapsed_s,
+        None => run.visits.iter().map(last_end).max().unwrap_or(0) as f64 / 1e9,
+    };
+    let thrifty = match run.visits.iter().filter(|visit| visit.thrifty).count() {
+        0 => String::new(),
+        some => format!("; {some} of them with fewer samples, for want of time"),
+    };
+    format!("{visits} in {seconds:.1} s{thrifty}")
+}
+
+fn ended_fact(run: &Run, slots: &[Slot]) -> String {
+    let reason = run.end.as_ref().map(|end| end.reason.as_str());
+    let text = match reason {
+        Some("done") => done(slots, run.header.precision),
+        Some("budget") => "the time budget was spent".into(),
+        Some("rounds") => "every round was made".into(),
+        Some(reason @ ("interrupted" | "terminated")) => format!("partial: {reason} by a signal"),
+        Some(other) => other.into(),
+        None => "partial: the journal has no end, so the run was killed or still goes on".to_string(),
+    };
+    if run.torn_line { format!("{text}; its last line was cut off and is dropped") } else { text }
+}
+
+/// Why no cell wanted another visit: all are precise enough, or another one would have given nothing.
+fn done(slots: &[Slot], precision: f64) -> String {
+    let mut figures = slots.iter().filter_map(Slot::figure).peekable();
+    let failed = slots.iter().filter(|slot| matches!(slot, Slot::Failed(_))).count();
+    let all_reached = figures.peek().is_some() && figures.all(|figure| has_reached(figure, precision));
+    let reached =
+        if all_reached { "every measured cell reached the precision" } else { "no cell was left to measure" };
+    let failed = if failed > 0 { format!("; {} failed", counted(failed, "cell")) } else { String::new() };
+    format!("done: {reached}{failed}")
+}

@@ -1,0 +1,74 @@
+//! Figures as a part of another cell's figure.
+
+use super::cells::{Figure, Slot, above_0};
+use super::load::Run;
+use crate::cell::{Axis, Cell, MEMORY_COPY, Measure, Value};
+use crate::measure::stats::Estimate;
+use crate::record::Unavailable;
+
+/// Makes percentages of the copy of the same bytes: of the cell that is like it on every axis but mechanism,
+/// and placement, as the copy has one worker, which crosses nothing.
+pub fn relate_to_copy(run: &Run, slots: &mut [Slot]) {
+    let copies: Vec<(&Cell, Estimate)> =
+        figures(run, slots).filter(|(cell, _)| cell.mechanism() == MEMORY_COPY).collect();
+    for (planned, slot) in run.header.cells.iter().zip(slots) {
+        let Slot::Measured(figure) = slot else { continue };
+        match copies.iter().find(|(copy, _)| is_copy_of(copy, &planned.cell)) {
+            Some((copy, _)) if **copy == planned.cell => is_known(figure, 100.0),
+            Some((_, copy)) => figure.shown = quotient(&figure.shown, copy, &figure.shown).scaled(100.0),
+            None => {
+                *slot = Slot::Unavailable(Unavailable {
+                    reason: format!("no {MEMORY_COPY} of this size was measured in this run"),
+                    remedy: format!("run a matrix that has {MEMORY_COPY}, such as transports"),
+                });
+            }
+        }
+    }
+}
+
+fn is_copy_of(copy: &Cell, cell: &Cell) -> bool {
+    let free = |axis| matches!(axis, Axis::Mechanism | Axis::Placement);
+    copy.axes()
+        .filter(|(axis, _)| !free(*axis))
+        .all(|(axis, value)| cell.get(axis).is_none_or(|own| own == value))
+}
+
+/// Makes ratios of nanoseconds: those of the measure's reference mechanism at the same place over the cell's own.
+pub fn relate_to_reference(run: &Run, slots: &mut [Slot]) {
+    let is_reference = |cell: &Cell| cell.measure().and_then(Measure::reference) == Some(cell.mechanism());
+    let references: Vec<(&Cell, Estimate)> =
+        figures(run, slots).filter(|(cell, _)| is_reference(cell)).collect();
+    for (planned, slot) in run.header.cells.iter().zip(slots) {
+        let Slot::Measured(figure) = slot else { continue };
+        let here = |reference: &Cell| {
+            let mechanism = Value::word(reference.mechanism());
+            planned.cell.clone().with(Axis::Mechanism, mechanism) == *reference
+        };
+        match references.iter().find(|(cell, _)| here(cell)) {
+            Some((reference, _)) if **reference == planned.cell => is_known(figure, 1.0),
+            Some((_, reference)) => figure.shown = quotient(reference, &figure.shown, &figure.shown),
+            None => *slot = Slot::Absent,
+        }
+    }
+}
+
+/// The cells that have a figure, with what is shown of them.
+fn figures<'a>(run: &'a Run, slots: &[Slot]) -> impl Iterator<Item = (&'a Cell, Estimate)> {
+    let cells = run.header.cells.iter().map(|planned| &planned.cell);
+    cells.zip(slots).filter_map(|(cell, slot)| Some((cell, slot.figure()?.shown)))
+}
+
+/// Makes the figure what everything is compared with: a number that nobody measured.
+fn is_known(figure: &mut Figure, value: f64) {
+    figure.shown = Estimate::exactly(value, &figure.shown);
+    figure.known = true;
+}
+
+/// One estimate over another, for the visits of the cell that it is shown for. It has no interval where one of both
+/// has none, or where that of the divisor reaches 0.
+fn quotient(one: &Estimate, other: &Estimate, own: &Estimate) -> Estimate {
+    let ratio = one.over(other);
+    let interval = ratio.interval.filter(|_| above_0(other));
+    let full_range = interval.is_some() && (one.full_range || other.full_range);
+    Estimate { value: ratio.value, interval, full_range, ..*own }
+}
