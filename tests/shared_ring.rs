@@ -1,5 +1,7 @@
 //! The names of `shared_ring` in `/dev/shm`: gone before any worker runs, and gone after a SIGKILL.
 
+use ipcmatrix::cell::{Axis, Cell, Measure, Value};
+use ipcmatrix::record::{Effort, Request};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::fs;
@@ -18,13 +20,12 @@ struct Visit(Child);
 
 impl Visit {
     fn start(spawn: &str, capacity_bytes: u64) -> Visit {
-        let sampling = r#"{"samples":1,"target_ns":1000000}"#;
-        let request = format!(
-            r#"{{"cell":{{"measure":"bandwidth","mechanism":"shared_ring","message_bytes":4096,"spawn":"{spawn}",
-            "placement":"free","capacity_bytes":{capacity_bytes}}},"ops":{ENDLESS_OPS},"deadline_ms":60000,
-            "runner":null,"effort":{{"additive":{sampling},"interacting":{sampling},"oversubscribed":{sampling},
-            "warm_up_ns":0,"fill_channels":false}}}}"#
-        );
+        let cell = Cell::new(Measure::Bandwidth, "shared_ring")
+            .with(Axis::MessageBytes, Value::Count(4096))
+            .with(Axis::Spawn, Value::word(spawn))
+            .with(Axis::Placement, Value::word("free"))
+            .with(Axis::CapacityBytes, Value::Count(capacity_bytes));
+        let request = Request::alone(&cell, Some(ENDLESS_OPS), Effort::TEST, 60_000);
         let mut child = Command::new(env!("CARGO_BIN_EXE_ipcmatrix"))
             .arg("cell")
             .stdin(Stdio::piped())
@@ -32,7 +33,7 @@ impl Visit {
             .process_group(0)
             .spawn()
             .unwrap();
-        child.stdin.take().unwrap().write_all(request.as_bytes()).unwrap();
+        child.stdin.take().unwrap().write_all(&serde_json::to_vec(&request).unwrap()).unwrap();
         Visit(child)
     }
 
