@@ -107,30 +107,41 @@ impl Outcomes {
 
 /// Measures every cell of the request; what came of the last is returned, of the others printed.
 fn perform(catalog: &Catalog, request: &Request) -> Result<Outcome, Refusal> {
-    let prepared = prepare_all(catalog, request);
-    let ready = |part: &Part, prepared: &Result<_, Refusal>| prepared.is_ok().then(|| part.cell.clone());
-    let parts = request.parts.iter().zip(&prepared);
-    let cells: Vec<Cell> = parts.filter_map(|(part, prepared)| ready(part, prepared)).collect();
-    let drivers = prepared.iter().filter_map(|prepared| prepared.as_ref().ok());
-    let Some(((driver, _), cell)) = drivers.zip(&cells).next() else {
-        let mut outcomes = Outcomes::default();
-        prepared
-            .into_iter()
-            .filter_map(Result::err)
-            .try_for_each(|refusal| outcomes.push(refusal.outcome()))?;
-        return outcomes.last();
-    };
     let deadline = Deadline::after_ms(request.deadline_ms);
+    let prepared = prepare_all(catalog, request);
+    let mut ready = request
+        .parts
+        .iter()
+        .zip(&prepared)
+        .filter_map(|(part, prepared)| prepared.as_ref().ok().map(|(driver, _)| (*driver, &part.cell)));
+    let Some((driver, cell)) = ready.next() else { return refuse(prepared, None) };
+    let cells: Vec<Cell> = std::iter::once(cell).chain(ready.map(|(_, cell)| cell)).cloned().collect();
     let parent = request.runner.map_or_else(nix::unistd::getppid, nix::unistd::Pid::from_raw);
     process::die_with(parent).map_err(|error| Refusal::failed("start", error))?;
     let workload = (driver.open)(&cells).map_err(|error| Refusal::failed("open", error))?;
-    let placement = placement::place(cell.word(Axis::Placement), workload.workers())?;
+    let placement = match placement::place(cell.word(Axis::Placement), workload.workers()) {
+        Err(Refusal::Unavailable(why)) => return refuse(prepared, Some(&why)),
+        placed => placed?,
+    };
     spawn::with_workers(workload.as_ref(), &placement, cell.word(Axis::Spawn), |controls| {
         let crew = Crew { workload: workload.as_ref(), placement: &placement, controls };
         let outcomes = measure_all(crew, request, prepared, deadline)?;
         crew.dismiss()?;
         outcomes.last()
     })
+}
+
+/// What comes of a visit in which nothing can be measured: each cell's own refusal, else what holds for all.
+fn refuse(prepared: Vec<Prepared>, all: Option<&Unavailable>) -> Result<Outcome, Refusal> {
+    let mut outcomes = Outcomes::default();
+    for prepared in prepared {
+        match (prepared, all) {
+            (Err(refusal), _) => outcomes.push(refusal.outcome())?,
+            (Ok(_), Some(why)) => outcomes.push(Outcome::Unavailable(why.clone()))?,
+            (Ok(_), None) => {}
+        }
+    }
+    outcomes.last()
 }
 
 /// One cell after the other; the first has the deadline of the opening.

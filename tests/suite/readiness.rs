@@ -96,9 +96,20 @@ fn numbers_are_as_asked() {
         }
     }
     let cell = cells::wait("poll", 100, "all").with(Axis::HighestDescriptor, Value::Count(100));
-    let (phase, error) = failed(shipped(&fixed(&cell, 1, 1)));
-    assert_eq!(phase, "enter");
-    assert!(error.contains("100 descriptors do not fit between 64"), "{error}");
+    let refused = unavailable(shipped(&fixed(&cell, 1, 1)));
+    assert!(refused.reason.contains("not so many numbers between 64"), "{refused:?}");
+    assert!(refused.remedy.contains("fewer descriptors"), "{refused:?}");
+    // What a mechanism opens for itself has none of the numbers that are asked for, the lowest free ones included.
+    for highest in 3..8 {
+        let cell = cells::wait("epoll", 1, "all").with(Axis::HighestDescriptor, Value::Count(highest));
+        match shipped(&fixed(&cell, 20, 1)) {
+            Outcome::Failed { phase, error } => {
+                assert!(phase == "enter" && error.contains("is in use"), "{highest}: {phase}: {error}");
+                assert!(highest > 3, "the first that is free is given: {error}");
+            }
+            outcome => is_complete(&measured(outcome), 1),
+        }
+    }
 }
 
 fn printed() {
