@@ -8,7 +8,7 @@ CARGO ?= cargo
 # Builds, runs the default matrix, prints its tables and writes a folder under reports/.
 report:
 	$(CARGO) build --release --locked
-	target/release/ipcmatrix run appendix
+	$${CARGO_TARGET_DIR:-target}/release/ipcmatrix run appendix
 
 # Every test. What the machine cannot do is shown as ignored.
 test:
