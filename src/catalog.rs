@@ -48,6 +48,8 @@ pub enum Family {
     Lock,
     /// Tells which of many descriptors can be read.
     Readiness,
+    /// Is done once: a system call, an access, an error that is handled.
+    Operation,
 }
 
 impl Family {
@@ -57,6 +59,7 @@ impl Family {
             Family::Transport => "transport",
             Family::Lock => "lock",
             Family::Readiness => "readiness",
+            Family::Operation => "operation",
         }
     }
 }
@@ -189,7 +192,12 @@ pub struct Catalog {
 impl Catalog {
     /// Every driver of the program, family by family.
     pub fn shipped() -> Catalog {
-        let families = [crate::transport::DRIVERS, crate::lock::DRIVERS, crate::readiness::DRIVERS];
+        let families = [
+            crate::transport::DRIVERS,
+            crate::lock::DRIVERS,
+            crate::readiness::DRIVERS,
+            crate::operation::DRIVERS,
+        ];
         let drivers = families.into_iter().flatten().collect();
         Catalog { drivers }
     }

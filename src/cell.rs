@@ -47,6 +47,10 @@ pub enum Axis {
     Socket,
     /// Connections that are open and silent, beside those of the clients.
     IdleConnections,
+    /// What other thread the process of a worker has.
+    ProcessState,
+    /// Calls between where an error is raised and where it is handled.
+    Depth,
 }
 
 /// The values an axis takes.
@@ -91,12 +95,18 @@ pub const MOST_DESCRIPTORS: u64 = 1 << 20;
 /// The largest number of idle connections that a cell may ask for.
 pub const MOST_IDLE_CONNECTIONS: u64 = 500_000;
 
+/// The deepest that an error may be raised: so many calls fit into the stack of any thread.
+pub const MOST_DEPTH: u64 = 1_000;
+
+/// The word of [`Axis::ProcessState`] for a process that never had a second thread.
+pub const SINGLE: &str = "single";
+
 /// Every axis, in printing order. Lists, validation and help walk this table.
 pub const AXES: &[AxisSpec] = &[
     AxisSpec {
         axis: Axis::Measure,
         name: "measure",
-        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "wait", "serve"]),
+        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "wait", "serve", "operation"]),
         help: "what is asked of the mechanism",
     },
     AxisSpec {
@@ -188,6 +198,18 @@ pub const AXES: &[AxisSpec] = &[
         name: "idle_connections",
         kind: Kind::Count(0, MOST_IDLE_CONNECTIONS),
         help: "connections that are open and silent, beside the 10 of the clients",
+    },
+    AxisSpec {
+        axis: Axis::ProcessState,
+        name: "process_state",
+        kind: Kind::Words(&[SINGLE, "parked", "working"]),
+        help: "the process never had a second thread, has one that is parked, or one that works too, on another CPU",
+    },
+    AxisSpec {
+        axis: Axis::Depth,
+        name: "depth",
+        kind: Kind::Count(1, MOST_DEPTH),
+        help: "calls between where an error is raised and where it is handled",
     },
 ];
 

@@ -9,6 +9,7 @@ pub mod environment;
 pub mod lock;
 pub mod matrix;
 pub mod measure;
+pub mod operation;
 pub mod published;
 pub mod readiness;
 pub mod record;

@@ -30,6 +30,9 @@ pub struct Tally {
     /// 99 of 100 requests took no longer, in nanoseconds; in workers that time each request.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub request_p99_ns: Option<u64>,
+    /// Operations that a second thread of the worker's process did meanwhile, where one works too.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub beside_ops: Option<u64>,
 }
 
 impl Tally {

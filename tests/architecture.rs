@@ -7,7 +7,17 @@ use std::path::Path;
 
 /// What each room may use of the others. A path stands for itself and what is below it.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("catalog", &["cell", "workload", "transport::DRIVERS", "lock::DRIVERS", "readiness::DRIVERS"]),
+    (
+        "catalog",
+        &[
+            "cell",
+            "workload",
+            "transport::DRIVERS",
+            "lock::DRIVERS",
+            "readiness::DRIVERS",
+            "operation::DRIVERS",
+        ],
+    ),
     ("cell", &[]),
     (
         "cli",
@@ -30,6 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("main", &[]),
     ("matrix", &["catalog", "cell", "published", "record"]),
     ("measure", &[]),
+    ("operation", OPERATION),
     ("published", &["cell"]),
     ("readiness", READINESS),
     ("record", &["cell", "workload"]),
@@ -44,6 +55,8 @@ const FAMILY: &[&str] = &["catalog", "cell", "sys", "workload"];
 /// The clients of a server time each request: beside the mechanism, which never reads a clock.
 const READINESS: &[&str] =
     &["catalog", "cell", "measure::clock::monotonic_ns", "measure::histogram", "sys", "workload"];
+/// One of the operations is to read the clock.
+const OPERATION: &[&str] = &["catalog", "cell", "measure::clock::monotonic_ns", "sys", "workload"];
 
 /// Words that stand in these files or folders only.
 const PLACES: &[(&str, &[&str])] = &[

@@ -1,6 +1,6 @@
 //! What can be asked of a mechanism, and the axes that the question has.
 
-use super::Axis;
+use super::{Axis, SINGLE};
 use serde::{Deserialize, Serialize};
 
 /// What is asked of a mechanism.
@@ -17,12 +17,20 @@ pub enum Measure {
     Wait,
     /// A server answers requests of several clients; the op is one request and its reply.
     Serve,
+    /// Repeat a small operation of the system, the language or a library; the op is one of them.
+    Operation,
 }
 
 impl Measure {
     /// Every measure.
-    pub const ALL: &'static [Measure] =
-        &[Measure::Bandwidth, Measure::RoundTrip, Measure::Increment, Measure::Wait, Measure::Serve];
+    pub const ALL: &'static [Measure] = &[
+        Measure::Bandwidth,
+        Measure::RoundTrip,
+        Measure::Increment,
+        Measure::Wait,
+        Measure::Serve,
+        Measure::Operation,
+    ];
 
     /// The name used in files, filters and records.
     pub fn name(self) -> &'static str {
@@ -32,6 +40,7 @@ impl Measure {
             Measure::Increment => "increment",
             Measure::Wait => "wait",
             Measure::Serve => "serve",
+            Measure::Operation => "operation",
         }
     }
 
@@ -50,8 +59,17 @@ impl Measure {
     pub fn reference(self) -> Option<&'static str> {
         match self {
             Measure::Wait => Some("select"),
-            Measure::Bandwidth | Measure::RoundTrip | Measure::Increment | Measure::Serve => None,
+            Measure::Bandwidth
+            | Measure::RoundTrip
+            | Measure::Increment
+            | Measure::Serve
+            | Measure::Operation => None,
         }
+    }
+
+    /// Whether each worker does operations of its own, so that those of all are as many times more.
+    pub fn counts_each_worker(self) -> bool {
+        matches!(self, Measure::Increment | Measure::Operation)
     }
 
     /// The axes that every cell of this measure has, with the values that a matrix gets when it
@@ -85,6 +103,12 @@ impl Measure {
                 (Axis::IdleConnections, &[]),
                 (Axis::Spawn, &["processes"]),
                 (Axis::Placement, &["same_cpu", "cross_cpu"]),
+            ],
+            Measure::Operation => &[
+                (Axis::ProcessState, &[SINGLE, "parked", "working"]),
+                (Axis::Workers, &["1"]),
+                (Axis::Spawn, &["processes"]),
+                (Axis::Placement, &["same_cpu"]),
             ],
         }
     }

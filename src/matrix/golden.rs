@@ -56,7 +56,7 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
         "row",
         "row = \"measure\"",
         &[
-            "9:7: unknown axis `measure`. Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections",
+            "9:7: unknown axis `measure`. Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth",
         ],
     ),
     (
@@ -68,7 +68,7 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
         "measure",
         "measure = \"bandwith\"",
         &[
-            "8:11: unknown measure `bandwith`; did you mean `bandwidth`? Allowed: bandwidth, round_trip, increment, wait, serve",
+            "8:11: unknown measure `bandwith`; did you mean `bandwidth`? Allowed: bandwidth, round_trip, increment, wait, serve, operation",
         ],
     ),
     (
@@ -179,7 +179,7 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
         "spawn",
         "spwan = \"threads\"",
         &[
-            "18:1: unknown axis `spwan`; did you mean `spawn`? Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections",
+            "18:1: unknown axis `spwan`; did you mean `spawn`? Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth",
         ],
     ),
     (
@@ -208,7 +208,7 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
         "spawn",
         "measure = \"bandwidth\"",
         &[
-            "18:1: unknown axis `measure`. Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections",
+            "18:1: unknown axis `measure`. Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth",
         ],
     ),
     ("title = \"T\"", "title = \"T", &["2:11: invalid basic string, expected `\"`"]),

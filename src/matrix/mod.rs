@@ -93,6 +93,7 @@ pub const METRIC_NAMES: &[&str] = &[
     "server_cpu_s",
     "p50_us",
     "p99_us",
+    "percent_of_single",
 ];
 
 /// The most cells that a matrix may have.

@@ -49,9 +49,13 @@ const UNPV2: &str = include_str!("unpv2.csv");
 /// of each kernel; Kerrisk, The Linux Programming Interface (2010), table 63-9, and his talk of 2006.
 const READINESS: &str = include_str!("readiness.csv");
 
+/// CatServerRTL: three operations in a program with one thread and with several, with the standard run-time library and with
+/// its own, as percent of the first. Neither system nor year is named.
+const OPERATIONS: &str = include_str!("operations.csv");
+
 /// Every published figure.
 pub fn figures() -> Vec<Figure> {
-    [UNPV2, READINESS].iter().flat_map(|text| table(text)).collect()
+    [UNPV2, READINESS, OPERATIONS].iter().flat_map(|text| table(text)).collect()
 }
 
 /// The figures of a table: its first line names the columns, and what is the name of an axis places a figure.
@@ -100,6 +104,13 @@ fn metric(unit: &str) -> (&'static str, Option<&'static str>) {
                 "published in seconds of elapsed time; today's are of CPU time, and the factor is between these two",
             ),
         ),
+        "% of single" => (
+            "percent_of_single",
+            Some(
+                "published for a program with several threads, which may have been parked or not; percent of the standard \
+                 run-time library with one thread",
+            ),
+        ),
         _ => ("figure", None),
     }
 }
@@ -127,7 +138,8 @@ mod tests {
 
     #[test]
     fn every_line_is_a_figure() {
-        assert_eq!(figures().len(), UNPV2.lines().count() - 1 + READINESS.lines().count() - 1);
+        let lines = |text: &&str| text.lines().count() - 1;
+        assert_eq!(figures().len(), [UNPV2, READINESS, OPERATIONS].iter().map(lines).sum::<usize>());
         assert!(figures().iter().all(|figure| figure.value > 0.0));
     }
 

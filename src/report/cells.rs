@@ -3,7 +3,7 @@
 use super::load::Run;
 use super::metric::Metric;
 use super::net::{self, Off};
-use super::relate::{relate_to_copy, relate_to_reference};
+use super::relate::{relate_to_copy, relate_to_reference, relate_to_single};
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::{Estimate, median};
 use crate::record::{Lead, Measured, Outcome, Unavailable, Visit};
@@ -122,6 +122,7 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
     match metric {
         Metric::PercentOfMemoryCopy => relate_to_copy(run, &mut slots),
         Metric::CallsPerSelectCall => relate_to_reference(run, &mut slots),
+        Metric::PercentOfSingle => relate_to_single(run, &mut slots),
         _ => {}
     }
     slots
@@ -223,6 +224,7 @@ pub fn measure_unit(measure: Measure) -> &'static str {
         Measure::Increment => "seconds per 1,000,000 increments a worker",
         Measure::Wait => "us per call",
         Measure::Serve => "seconds per 40,000 requests",
+        Measure::Operation => "ns an operation",
     }
 }
 
@@ -269,7 +271,7 @@ pub fn measure_value(cell: &Cell, ns: f64) -> f64 {
         Some(Measure::RoundTrip | Measure::Wait) => ns * MICROSECOND_SCALE,
         Some(Measure::Increment) => ns * INCREMENT_SCALE,
         Some(Measure::Serve) => ns * REQUEST_SCALE,
-        None => ns,
+        Some(Measure::Operation) | None => ns,
     }
 }
 

@@ -123,7 +123,7 @@ fn captions(projection: &Projection) -> Vec<String> {
         (Metric::Figure, Measure::Serve) => {
             captions.extend(scaled(projection, SHOWN_REQUESTS, "requests"));
         }
-        (Metric::Figure, Measure::Wait) => {}
+        (Metric::Figure, Measure::Wait | Measure::Operation) => {}
         _ => captions.push(format!("{}: {}.", metric.spec().name, metric.spec().help)),
     }
     if metric.is_percentile() {

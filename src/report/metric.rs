@@ -55,6 +55,8 @@ pub enum Metric {
     P50Us,
     /// Microseconds that 99 of 100 requests took at most.
     P99Us,
+    /// Nanoseconds an operation over those of the same in a process that never had a second thread, in percent.
+    PercentOfSingle,
 }
 
 /// One row of the metric table.
@@ -78,6 +80,9 @@ const BANDWIDTH: &[Measure] = &[Measure::Bandwidth];
 const INCREMENT: &[Measure] = &[Measure::Increment];
 const WAIT: &[Measure] = &[Measure::Wait];
 const SERVE: &[Measure] = &[Measure::Serve];
+const OPERATION: &[Measure] = &[Measure::Operation];
+/// Those whose loop is timed without the operation too.
+const WITH_TWIN: &[Measure] = &[Measure::Wait, Measure::Operation];
 
 /// Every metric.
 pub const METRICS: &[MetricSpec] = &[
@@ -96,7 +101,7 @@ pub const METRICS: &[MetricSpec] = &[
         "operations/s",
         EVERY,
         Some(true),
-        "messages, round trips, increments of all workers or requests a second",
+        "messages, round trips, increments or operations of all workers, or requests a second",
     ),
     spec(
         Metric::CpuNsPerOp,
@@ -174,7 +179,7 @@ pub const METRICS: &[MetricSpec] = &[
         Metric::RawNsPerOp,
         "raw_ns_per_op",
         "ns an operation, loop included",
-        WAIT,
+        WITH_TWIN,
         Some(false),
         "elapsed time an operation with the overhead of the loop left in",
     ),
@@ -182,7 +187,7 @@ pub const METRICS: &[MetricSpec] = &[
         Metric::OverheadNsPerOp,
         "overhead_ns_per_op",
         "ns an operation, loop alone",
-        WAIT,
+        WITH_TWIN,
         Some(false),
         "time of the loop without the call; taken off other times where it is over 1 %",
     ),
@@ -234,6 +239,14 @@ pub const METRICS: &[MetricSpec] = &[
         Some(false),
         "99 of 100 requests took no longer, from before the request is sent to after its reply came",
     ),
+    spec(
+        Metric::PercentOfSingle,
+        "percent_of_single",
+        "% of a process that never had a second thread",
+        OPERATION,
+        None,
+        "time of an operation over that of the same in a process that never had a second thread",
+    ),
 ];
 
 const fn spec(
@@ -270,7 +283,7 @@ impl Metric {
 
     /// Whether it compares mechanisms with one another, so that it is no speed of its own.
     pub fn is_ratio(self) -> bool {
-        matches!(self, Metric::CallsPerSelectCall | Metric::PercentOfMemoryCopy)
+        matches!(self, Metric::CallsPerSelectCall | Metric::PercentOfMemoryCopy | Metric::PercentOfSingle)
     }
 
     /// Whether it is made of CPU time; else it is of elapsed time, or of none.
@@ -299,7 +312,7 @@ impl Metric {
     pub fn rate_scale(self, cell: &Cell, measured: &[&Measured]) -> Option<f64> {
         let workers = measured.first()?.samples.first()?.workers.len() as f64;
         match self {
-            Metric::OpsPerSecond if cell.measure() == Some(Measure::Increment) => Some(workers * 1e9),
+            Metric::OpsPerSecond if counts_each_worker(cell) => Some(workers * 1e9),
             Metric::OpsPerSecond => Some(1e9),
             Metric::PercentOfMemoryCopy => Some(measure_value(cell, 1.0)),
             _ => None,
@@ -311,7 +324,7 @@ impl Metric {
     pub fn of(self, cell: &Cell, measured: &Measured, off: Off) -> Option<f64> {
         let lead_ns = measured.lead_ns() - off.ns;
         let workers = measured.samples.first()?.workers.len() as f64;
-        let many = if cell.measure() == Some(Measure::Increment) { workers } else { 1.0 };
+        let many = if counts_each_worker(cell) { workers } else { 1.0 };
         let over_samples =
             |of: &dyn Fn(&Sample) -> f64| median(&measured.samples.iter().map(of).collect::<Vec<f64>>());
         let all_ops = measured.ops as f64 * many;
@@ -335,7 +348,7 @@ impl Metric {
                 over_samples(&|sample| 100.0 * share(&rates(sample), f64::max))
             }
             Metric::LostShare => measured.lost_share().map(|share| 100.0 * share),
-            Metric::RawNsPerOp | Metric::CallsPerSelectCall => Some(lead_ns),
+            Metric::RawNsPerOp | Metric::CallsPerSelectCall | Metric::PercentOfSingle => Some(lead_ns),
             Metric::OverheadNsPerOp => measured.overhead.map(|overhead| overhead.twin_ns),
             Metric::NsPerDescriptor => Some(lead_ns / cell.count(Axis::Descriptors) as f64),
             Metric::CpuSPer100000 => {
@@ -353,6 +366,10 @@ impl Metric {
 }
 
 const MIB: f64 = 1_048_576.0;
+
+fn counts_each_worker(cell: &Cell) -> bool {
+    cell.measure().is_some_and(Measure::counts_each_worker)
+}
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use super::cells::{Figure, Slot, above_0};
 use super::load::Run;
-use crate::cell::{Axis, Cell, MEMORY_COPY, Measure, Value};
+use crate::cell::{Axis, Cell, MEMORY_COPY, Measure, SINGLE, Value};
 use crate::measure::stats::Estimate;
 use crate::record::Unavailable;
 
@@ -48,6 +48,26 @@ pub fn relate_to_reference(run: &Run, slots: &mut [Slot]) {
             Some((reference, _)) if **reference == planned.cell => is_known(figure, 1.0),
             Some((_, reference)) => figure.shown = quotient(reference, &figure.shown, &figure.shown),
             None => *slot = Slot::Absent,
+        }
+    }
+}
+
+/// Makes percentages of the same operation in a process that never had a second thread.
+pub fn relate_to_single(run: &Run, slots: &mut [Slot]) {
+    let is_single = |(cell, _): &(&Cell, Estimate)| cell.word(Axis::ProcessState) == SINGLE;
+    let singles: Vec<(&Cell, Estimate)> = figures(run, slots).filter(is_single).collect();
+    for (planned, slot) in run.header.cells.iter().zip(slots) {
+        let Slot::Measured(figure) = slot else { continue };
+        let alone = planned.cell.clone().with(Axis::ProcessState, Value::word(SINGLE));
+        match singles.iter().find(|(cell, _)| **cell == alone) {
+            Some(_) if alone == planned.cell => is_known(figure, 100.0),
+            Some((_, single)) => figure.shown = quotient(&figure.shown, single, &figure.shown).scaled(100.0),
+            None => {
+                *slot = Slot::Unavailable(Unavailable {
+                    reason: "the same in a process that never had a second thread has no figure in this run".into(),
+                    remedy: format!("run process_state = {SINGLE} too, with one worker that is a process"),
+                });
+            }
         }
     }
 }

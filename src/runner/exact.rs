@@ -1,7 +1,8 @@
 //! The book's counts and statistic, for `run --exact`: 5 x 10 MiB a bandwidth cell, 3 x 10,000 round trips,
 //! 3 x 1,000,000 increments a worker, 3 x 100,000 waits; the mean leads. Stevens, UNIX Network Programming, volume 2,
 //! Appendix A; Kerrisk, The Linux Programming Interface, table 63-9.
-//! A served cell has the 40,000 requests of the article that it comes from, 3 times.
+//! A served cell has the 40,000 requests of the article that it comes from, 3 times. Operations are as many as
+//! increments, as no source says how many there were.
 
 use crate::cell::{Cell, Measure};
 use crate::record::Effort;
@@ -11,6 +12,7 @@ const LOOP_BYTES: u64 = 10 << 20;
 const ROUND_TRIPS: u64 = 10_000;
 const REQUESTS: u64 = 40_000;
 const INCREMENTS: u64 = 1_000_000;
+const OPERATIONS: u64 = 1_000_000;
 /// Waits of Kerrisk's table; The Linux Programming Interface, 63.4.5.
 const WAITS: u64 = 100_000;
 const BANDWIDTH_LOOPS: u32 = 5;
@@ -29,6 +31,7 @@ pub fn ops(cell: &Cell) -> u64 {
         Some(Measure::RoundTrip) => ROUND_TRIPS,
         Some(Measure::Wait) => WAITS,
         Some(Measure::Serve) => REQUESTS,
+        Some(Measure::Operation) => OPERATIONS,
         Some(Measure::Increment) | None => INCREMENTS,
     }
 }
@@ -65,6 +68,8 @@ mod tests {
         assert_eq!((ops(&trips), effort(&trips).additive.samples), (10_000, 3));
         assert_eq!(ops(&Cell::new(Measure::Increment, "x")), 1_000_000);
         assert_eq!(ops(&Cell::new(Measure::Serve, "x")), 40_000);
+        let deep = Cell::new(Measure::Operation, "x").with(Axis::Depth, Value::Count(100));
+        assert_eq!((ops(&deep), effort(&deep).additive.samples), (1_000_000, 3), "whatever the depth");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::io;
 /// # Errors
 /// fork(2): `EAGAIN` (RLIMIT_NPROC, pids cgroup), `ENOMEM`; `Other` when the process has threads.
 pub fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
-    let threads = std::fs::read_dir("/proc/self/task").map(Iterator::count).unwrap_or(1);
+    let threads = threads().unwrap_or(1);
     if threads > 1 {
         return Err(io::Error::other(format!("will not fork: this process has {threads} threads")));
     }
@@ -25,6 +25,14 @@ pub fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
             exit_now(status)
         }
     }
+}
+
+/// How many threads this process has. proc(5), /proc/pid/task.
+///
+/// # Errors
+/// What reading that folder says.
+pub fn threads() -> io::Result<usize> {
+    std::fs::read_dir("/proc/self/task").map(Iterator::count)
 }
 
 /// Ends the process at once: no destructor, no `atexit` handler, no flush.

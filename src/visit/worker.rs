@@ -2,9 +2,9 @@
 
 use super::control::{Answer, Control, Order};
 use super::gate::Gate;
-use super::placement;
 use crate::measure::clock::{monotonic_ns, thread_cpu_ns};
 use crate::record::{Twin, WorkerSample};
+use crate::sys::affinity;
 use crate::workload::{Body, Workload};
 use nix::sched::sched_getcpu;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
@@ -22,7 +22,7 @@ pub fn serve(
 ) -> bool {
     let served = catch_unwind(AssertUnwindSafe(|| {
         if let Some(cpu) = cpu {
-            placement::pin(cpu)?;
+            affinity::pin(cpu)?;
         }
         obey(control, gate, workload.enter(worker)?.as_mut())
     }));

@@ -105,3 +105,12 @@ pub fn failed(outcome: Outcome) -> (String, String) {
         other => panic!("expected a failure, got {other:?}"),
     }
 }
+
+/// An operation cell of one worker that is a process.
+pub fn operation(mechanism: &str, process_state: &str) -> Cell {
+    Cell::new(Measure::Operation, mechanism)
+        .with(Axis::ProcessState, Value::word(process_state))
+        .with(Axis::Workers, Value::Count(1))
+        .with(Axis::Spawn, Value::word("processes"))
+        .with(Axis::Placement, Value::word("same_cpu"))
+}

@@ -1,9 +1,9 @@
 //! The types and functions of libtirpc that are called here, as its headers declare them.
 #![allow(unsafe_code)]
 
+use crate::sys::in_full;
 use libloading::Library;
 use nix::sys::resource::{Resource, getrlimit};
-use std::error::Error;
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -123,11 +123,6 @@ pub fn api() -> io::Result<&'static Api> {
         Api::of(Box::leak(Box::new(library))).map_err(|error| in_full(&error))
     });
     loaded.as_ref().map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.as_str()))
-}
-
-/// The error with what the loader said, which stands in its source.
-pub fn in_full(error: &libloading::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }
 
 impl Api {

@@ -1,0 +1,31 @@
+//! On which CPUs a thread may run. sched_setaffinity(2).
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+use std::io;
+
+/// Pins the calling thread to one CPU and checks that it is.
+///
+/// # Errors
+/// sched_setaffinity(2), or `Other` when the kernel did something else.
+pub fn pin(cpu: usize) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(cpu)?;
+    sched_setaffinity(Pid::from_raw(0), &set)?;
+    let now = allowed_cpus()?;
+    if now == [cpu] {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("pinned to CPU {cpu}, may run on {now:?}")))
+    }
+}
+
+/// The CPUs that the calling thread may use, ascending.
+///
+/// # Errors
+/// sched_getaffinity(2), or `Other` when there is none.
+pub fn allowed_cpus() -> io::Result<Vec<usize>> {
+    let set = sched_getaffinity(Pid::from_raw(0))?;
+    let cpus: Vec<usize> = (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).collect();
+    if cpus.is_empty() { Err(io::Error::other("this process may run on no CPU")) } else { Ok(cpus) }
+}
