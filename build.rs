@@ -53,7 +53,10 @@ fn compile(object: &std::path::Path) -> Result<(), String> {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stderr);
-            Err(format!("the C compiler `{given}` failed: {}", said.lines().next().unwrap_or("it does not say why")))
+            Err(format!(
+                "the C compiler `{given}` failed: {}",
+                said.lines().next().unwrap_or("it does not say why")
+            ))
         }
         Err(error) => Err(format!("there was no C compiler `{given}`: {error}")),
     }

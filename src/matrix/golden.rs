@@ -296,7 +296,7 @@ fn bad_ends() -> Vec<(String, &'static [&'static str])> {
         (
             format!("{GOOD}[[include]]\nmatrix = \"appendx\"\n"),
             &[
-                "20:10: unknown matrix `appendx`; did you mean `appendix`? Allowed: all, appendix, bandwidth, locks, readiness, serve, smoke, transports",
+                "20:10: unknown matrix `appendx`; did you mean `appendix`? Allowed: all, appendix, bandwidth, locks, operations, readiness, serve, smoke, transports",
             ],
         ),
         (

@@ -91,7 +91,8 @@ pub struct ClockGettime {
 
 impl Operation for ClockGettime {
     const NAME: &'static str = "clock_gettime";
-    const SUMMARY: &'static str = "clock_gettime(2) of CLOCK_MONOTONIC, by the vDSO where there is one: vdso(7)";
+    const SUMMARY: &'static str =
+        "clock_gettime(2) of CLOCK_MONOTONIC, by the vDSO where there is one: vdso(7)";
     const NOTE: &'static str = "clock_gettime includes making one number of seconds and nanoseconds, and a look whether it went back.";
 
     fn enter(_depth: u64) -> io::Result<ClockGettime> {

@@ -137,7 +137,10 @@ impl<O: Operation> Worker<O> {
         if (threads == 1) == (self.state == State::Single) {
             return Ok(());
         }
-        Err(mismatch(format!("this process has {threads} thread(s), which is not process_state {:?}", self.state)))
+        Err(mismatch(format!(
+            "this process has {threads} thread(s), which is not process_state {:?}",
+            self.state
+        )))
     }
 
     fn done_beside(&self) -> Option<u64> {

@@ -94,7 +94,8 @@ impl PanicCatch {
 
 impl Operation for PanicCatch {
     const NAME: &'static str = "panic_catch";
-    const SUMMARY: &'static str = "panic! in `depth` calls, caught by std::panic::catch_unwind, with a hook that is silent";
+    const SUMMARY: &'static str =
+        "panic! in `depth` calls, caught by std::panic::catch_unwind, with a hook that is silent";
     const EXTRA_AXES: &'static [(Axis, &'static str)] = DEPTH;
     const ROUGH_NS: u64 = 150;
 

@@ -143,7 +143,8 @@ pub struct TlsLocalExec;
 
 impl Variable for TlsLocalExec {
     const NAME: &'static str = "tls_local_exec";
-    const SUMMARY: &'static str = "__thread in the program: local-exec, ELF Handling For Thread-Local Storage 4.4";
+    const SUMMARY: &'static str =
+        "__thread in the program: local-exec, ELF Handling For Thread-Local Storage 4.4";
 
     fn present() -> Result<(), Unavailable> {
         if linked::HAS_LOCAL_EXEC { Ok(()) } else { Err(unwritten()) }

@@ -428,6 +428,46 @@ mod tests {
         assert_eq!(shown(&run, Metric::CallsPerSelectCall), [Some(1.0), Some(3.0), None]);
     }
 
+    /// An operation in each of these states of the process, that took so long in each visit.
+    fn operations(times: &[(&str, &[f64])]) -> Run {
+        let mut run = run(&[]);
+        for (index, (state, times)) in times.iter().enumerate() {
+            let cell =
+                Cell::new(Measure::Operation, "a").with(Axis::ProcessState, Value::word(state.to_owned()));
+            run.visits.extend(times.iter().map(|ns| visit(index, &cell, *ns, 0.0)));
+            run.header.cells.push(PlannedCell { cell, unavailable: None });
+        }
+        run
+    }
+
+    #[test]
+    fn a_second_thread_is_compared_with_none_and_as_uncertain_as_both() {
+        let single = [100.0, 101.0, 99.0, 98.0, 100.0, 102.0];
+        let working = single.map(|ns| 6.34 * ns);
+        let run = operations(&[("parked", &single), ("single", &single), ("working", &working)]);
+        let figures = |metric| {
+            slots(&run, metric).iter().map(|slot| slot.figure().unwrap().clone()).collect::<Vec<_>>()
+        };
+        let (ns, percent) = (figures(Metric::NsPerOp), figures(Metric::PercentOfSingle));
+        let values: Vec<f64> = percent.iter().map(|figure| figure.shown.value.round()).collect();
+        assert_eq!(values, [100.0, 100.0, 634.0]);
+        assert_eq!(percent.iter().map(|figure| figure.known).collect::<Vec<_>>(), [false, true, false]);
+        assert_eq!(percent[1].shown.half_width(), Some(0.0));
+        let [one, other] = [1, 2].map(|cell: usize| ns[cell].shown.interval.unwrap());
+        let interval = percent[2].shown.interval.unwrap();
+        let wanted = (100.0 * (other.low / one.high), 100.0 * (other.high / one.low));
+        assert_eq!((interval.low, interval.high), wanted);
+    }
+
+    #[test]
+    fn without_a_process_of_one_thread_there_is_nothing_to_compare_with() {
+        let run = operations(&[("parked", &[100.0])]);
+        let slot = slots(&run, Metric::PercentOfSingle).remove(0);
+        let Slot::Unavailable(why) = slot else { panic!("{slot:?}") };
+        assert!(why.reason.contains("never had a second thread has no figure"), "{why:?}");
+        assert!(why.remedy.contains("process_state = single"), "{why:?}");
+    }
+
     #[test]
     fn a_ratio_is_as_uncertain_as_both_of_its_parts() {
         let mut run = run(&[("select", 1, 300.0, 0.0), ("poll", 1, 100.0, 0.0)]);

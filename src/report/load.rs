@@ -61,7 +61,10 @@ fn journal_path(path: &Path) -> Result<PathBuf> {
 /// missing or doubled, a cell that the header does not have; with name and line, what was expected
 /// and what to do.
 pub fn parse_run(bytes: &[u8], name: &str) -> Result<Run> {
-    ensure!(!bytes.is_empty(), "{name} is empty: expected a journal that begins with a header; run again");
+    ensure!(
+        !bytes.is_empty(),
+        "{name} holds nothing: expected a journal that begins with a header; run again"
+    );
     let mut parsed = Parsed::default();
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let place = format!("{name}:{}", index + 1);
@@ -233,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_is_no_journal_is_refused_with_place_and_advice() {
-        assert!(refused("").starts_with("j.jsonl is empty"));
+        assert!(refused("").starts_with("j.jsonl holds nothing"));
         assert!(refused(b"\x7fELF\x02\x01\0\0\0\xff\xfe").starts_with("j.jsonl:1: not text"));
         assert!(refused("{\"schema\":\"x\0\"}\n").starts_with("j.jsonl:1: not text"));
         assert!(refused("{}\n").starts_with("j.jsonl:1: no schema"));

@@ -64,7 +64,8 @@ pub fn relate_to_single(run: &Run, slots: &mut [Slot]) {
             Some((_, single)) => figure.shown = quotient(&figure.shown, single, &figure.shown).scaled(100.0),
             None => {
                 *slot = Slot::Unavailable(Unavailable {
-                    reason: "the same in a process that never had a second thread has no figure in this run".into(),
+                    reason: "the same in a process that never had a second thread has no figure in this run"
+                        .into(),
                     remedy: format!("run process_state = {SINGLE} too, with one worker that is a process"),
                 });
             }

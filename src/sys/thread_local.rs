@@ -121,8 +121,8 @@ pub struct Loaded {
 const OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tls_dlopen.so"));
 
 /// Why there is no shared object; `None` where there is one.
-pub fn no_object() -> Option<&'static str> {
-    OBJECT.is_empty().then_some(env!("IPCMATRIX_NO_OBJECT"))
+pub const fn no_object() -> Option<&'static str> {
+    if OBJECT.is_empty() { Some(env!("IPCMATRIX_NO_OBJECT")) } else { None }
 }
 
 /// Loads the shared object, once a process; it is never unloaded.

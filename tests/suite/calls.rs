@@ -50,6 +50,20 @@ const WAITS: &[(&str, Calls)] = &[
     ("epoll_oneshot", &[(&["epoll_wait", "epoll_pwait"], 1), (&["epoll_ctl"], 2)]),
 ];
 
+/// Operations; those that make no system call are the more telling.
+const OPERATIONS: &[(&str, Calls)] = &[
+    ("getppid", &[(&["getppid"], 1)]),
+    ("failing_close", &[(&["close"], 1)]),
+    ("failing_close_raw", &[(&["close"], 1)]),
+    ("static_access", &[]),
+    ("thread_local_const", &[]),
+    ("thread_local_lazy", &[]),
+    ("pthread_getspecific", &[]),
+    ("result_error", &[]),
+    ("panic_catch", &[]),
+    ("resume_unwind", &[]),
+];
+
 pub fn trials() -> Vec<Trial> {
     let one_worker = INCREMENTS.iter().map(|(mechanism, calls)| {
         (*mechanism, cells::increment(mechanism, 1, "threads", "same_cpu"), *calls)
@@ -58,7 +72,10 @@ pub fn trials() -> Vec<Trial> {
         (*mechanism, cells::bandwidth(mechanism, 4096, "processes", "same_cpu"), *calls)
     });
     let waits = WAITS.iter().map(|(mechanism, calls)| (*mechanism, cells::wait(mechanism, 1, "all"), *calls));
-    let all = one_worker.chain(messages).chain(waits);
+    let operations = OPERATIONS
+        .iter()
+        .map(|(mechanism, calls)| (*mechanism, cells::operation(mechanism, "single"), *calls));
+    let all = one_worker.chain(messages).chain(waits).chain(operations);
     all.map(|(mechanism, cell, calls)| {
         trial(format!("calls::{mechanism}"), &[Need::Trace], move || slope_is(&cell, calls))
     })

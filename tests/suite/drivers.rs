@@ -3,6 +3,7 @@
 use ipcmatrix::catalog::{Driver, Family, alone};
 use ipcmatrix::cell::{Axis, Cell, Measure};
 use ipcmatrix::lock::{Lock, increment};
+use ipcmatrix::operation::{Operation, operation};
 use ipcmatrix::readiness::{Patience, Poll, Readiness, wait};
 use ipcmatrix::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
 use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
@@ -14,6 +15,7 @@ use std::io::{self, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::process::{Command, Stdio, abort, exit};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The variable that turns this test program into ipcmatrix with these mechanisms.
 pub const SWITCH: &str = "IPCMATRIX_HOSTILE";
@@ -23,6 +25,9 @@ pub static HOSTILE: &[Driver] = &[
     increment::<BrokenLock>(),
     wait::<Miscounts>(),
     wait::<TellsOfAnother>(),
+    operation::<Forgets>(),
+    operation::<FailsBeside>(),
+    operation::<StopsBeside>(),
     driver("behaves"),
     driver("hangs"),
     driver("stops"),
@@ -299,3 +304,65 @@ macro_rules! liar {
 
 liar!(Miscounts, "miscounts", |told| told + 1, true);
 liar!(TellsOfAnother, "tells_of_another", |told| told, false);
+
+/// Does nothing, and finds that out in the end.
+struct Forgets;
+
+impl Operation for Forgets {
+    const NAME: &'static str = "forgets";
+    const SUMMARY: &'static str = "does nothing";
+
+    fn enter(_depth: u64) -> io::Result<Forgets> {
+        Ok(Forgets)
+    }
+
+    fn once(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn check(&mut self, ops: u64) -> io::Result<()> {
+        Err(mismatch(format!("forgets did nothing {ops} times")))
+    }
+}
+
+/// Fails in the first thread of a process that enters it: the second of two that work, which is started first.
+struct FailsBeside;
+
+/// Threads that have entered an operation of this process.
+static ENTERED: AtomicU64 = AtomicU64::new(0);
+
+fn is_first() -> bool {
+    ENTERED.fetch_add(1, Ordering::Relaxed) == 0
+}
+
+impl Operation for FailsBeside {
+    const NAME: &'static str = "fails_beside";
+    const SUMMARY: &'static str = "fails in the second thread";
+
+    fn enter(_depth: u64) -> io::Result<FailsBeside> {
+        if is_first() { Err(io::Error::other("a made-up error")) } else { Ok(FailsBeside) }
+    }
+
+    fn once(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Stops in the second thread as soon as it has worked a little.
+struct StopsBeside {
+    left: u64,
+}
+
+impl Operation for StopsBeside {
+    const NAME: &'static str = "stops_beside";
+    const SUMMARY: &'static str = "stops in the second thread";
+
+    fn enter(_depth: u64) -> io::Result<StopsBeside> {
+        Ok(StopsBeside { left: if is_first() { 10 } else { u64::MAX } })
+    }
+
+    fn once(&mut self) -> io::Result<()> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| io::Error::other("it has had enough"))?;
+        Ok(())
+    }
+}

@@ -307,7 +307,7 @@ fn report_of_what_is_no_run() {
     let cases = [
         ("missing", "cannot read missing: expected the folder of a run"),
         ("hollow", "cannot read hollow/records.jsonl: expected the folder of a run"),
-        ("empty", "empty is empty: expected a journal"),
+        ("empty", "empty holds nothing: expected a journal"),
         ("binary", "binary:1: not text"),
         ("prose", "prose:1: expected a header"),
         ("/dev/null", "/dev/null is not a file"),

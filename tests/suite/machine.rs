@@ -36,6 +36,8 @@ pub enum Need {
     QueueFileSystem,
     /// A device that refuses every byte.
     FullDevice,
+    /// A processor whose machine code the trial can read.
+    X86,
     /// What the driver under test is made of: it was looked for, and is not here.
     Present,
 }
@@ -80,6 +82,7 @@ impl Need {
             Need::Present => {
                 Some("needs what its driver did not find; `ipcmatrix list mechanisms` says what".into())
             }
+            Need::X86 => when(cfg!(not(target_arch = "x86_64")), "reads machine code of x86_64 only"),
             Need::FullDevice => when(!Path::new("/dev/full").exists(), "needs /dev/full"),
         }
     }

@@ -11,7 +11,9 @@ mod hostile;
 mod input;
 mod kills;
 mod machine;
+mod machine_code;
 mod matrices;
+mod operation;
 mod program;
 mod readiness;
 mod readme;
@@ -45,6 +47,8 @@ fn main() -> ExitCode {
         user::trials(),
         calls::trials(),
         readiness::trials(),
+        operation::trials(),
+        machine_code::trials(),
     ];
     libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()
 }
