@@ -48,6 +48,8 @@ pub enum Family {
     Lock,
     /// Tells which of many descriptors can be read.
     Readiness,
+    /// Keeps the lines that programs log.
+    Log,
 }
 
 impl Family {
@@ -57,6 +59,7 @@ impl Family {
             Family::Transport => "transport",
             Family::Lock => "lock",
             Family::Readiness => "readiness",
+            Family::Log => "log",
         }
     }
 }
@@ -123,6 +126,9 @@ pub struct Driver {
     /// Whether this machine has what the mechanism is made of (a call of a newer kernel, a library), and
     /// why not. Looked at in the process of a visit, before the cell is opened.
     pub present: fn() -> Result<(), Unavailable>,
+    /// Whether this machine has what that cell needs beside its limits (room on a disk, a daemon that the cell
+    /// names), and why not. Looked at likewise; it changes nothing.
+    pub usable: fn(&Cell) -> Result<(), Unavailable>,
     /// Limits of the kernel that this cell needs.
     pub limits: fn(&Cell) -> Vec<Limit>,
     /// What an operation costs about, in nanoseconds, for `plan --exact` and its deadlines only.
@@ -166,6 +172,7 @@ impl Driver {
             extra_axes: &[],
             private_ipc: false,
             present: || Ok(()),
+            usable: |_| Ok(()),
             limits: |_| Vec::new(),
             rough_op_ns: |_| 1_000,
             open,
@@ -189,7 +196,8 @@ pub struct Catalog {
 impl Catalog {
     /// Every driver of the program, family by family.
     pub fn shipped() -> Catalog {
-        let families = [crate::transport::DRIVERS, crate::lock::DRIVERS, crate::readiness::DRIVERS];
+        let families =
+            [crate::transport::DRIVERS, crate::lock::DRIVERS, crate::readiness::DRIVERS, crate::log::DRIVERS];
         let drivers = families.into_iter().flatten().collect();
         Catalog { drivers }
     }

@@ -47,6 +47,14 @@ pub enum Axis {
     Socket,
     /// Connections that are open and silent, beside those of the clients.
     IdleConnections,
+    /// Whether who logs waits for a daemon that is behind.
+    Sender,
+    /// Whether the daemon of the log limits how many lines it takes.
+    Daemon,
+    /// The socket of the machine's own log daemon.
+    LogSocket,
+    /// The file into which the machine's own log daemon writes.
+    LogFile,
 }
 
 /// The values an axis takes.
@@ -60,6 +68,8 @@ pub enum Kind {
     Count(u64, u64),
     /// A size in bytes within these bounds, both included; `1K` is 1024.
     Bytes(u64, u64),
+    /// An absolute path, or one of these words.
+    Path(&'static [&'static str]),
 }
 
 /// One row of the axis table.
@@ -96,7 +106,7 @@ pub const AXES: &[AxisSpec] = &[
     AxisSpec {
         axis: Axis::Measure,
         name: "measure",
-        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "wait", "serve"]),
+        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "wait", "serve", "append"]),
         help: "what is asked of the mechanism",
     },
     AxisSpec {
@@ -188,6 +198,30 @@ pub const AXES: &[AxisSpec] = &[
         name: "idle_connections",
         kind: Kind::Count(0, MOST_IDLE_CONNECTIONS),
         help: "connections that are open and silent, beside the 10 of the clients",
+    },
+    AxisSpec {
+        axis: Axis::Sender,
+        name: "sender",
+        kind: Kind::Words(&["blocking", "non_blocking"]),
+        help: "who logs waits for a daemon that is behind, or drops the line",
+    },
+    AxisSpec {
+        axis: Axis::Daemon,
+        name: "daemon",
+        kind: Kind::Words(&["plain", "rate_limited"]),
+        help: "the daemon writes every line, or at most 40 in a millisecond and drops the others",
+    },
+    AxisSpec {
+        axis: Axis::LogSocket,
+        name: "log_socket",
+        kind: Kind::Path(&[]),
+        help: "the socket of the log daemon that dev_log measures",
+    },
+    AxisSpec {
+        axis: Axis::LogFile,
+        name: "log_file",
+        kind: Kind::Path(&["looked_for"]),
+        help: "the file into which that daemon writes what programs log; looked_for tries the usual ones",
     },
 ];
 
@@ -323,6 +357,15 @@ pub struct Unavailable {
     /// What would make the cell available.
     pub remedy: String,
 }
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.reason, self.remedy)
+    }
+}
+
+/// So that what only the opening of a cell shows can come as an [`std::io::Error`].
+impl std::error::Error for Unavailable {}
 
 /// `bandwidth pipe message_bytes=1024 placement=same_cpu`: measure and mechanism bare, the rest named.
 impl fmt::Display for Cell {

@@ -7,7 +7,10 @@ use std::path::Path;
 
 /// What each room may use of the others. A path stands for itself and what is below it.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("catalog", &["cell", "workload", "transport::DRIVERS", "lock::DRIVERS", "readiness::DRIVERS"]),
+    (
+        "catalog",
+        &["cell", "workload", "transport::DRIVERS", "lock::DRIVERS", "readiness::DRIVERS", "log::DRIVERS"],
+    ),
     ("cell", &[]),
     (
         "cli",
@@ -27,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("environment", &[]),
     ("lib", &[]),
     ("lock", FAMILY),
+    ("log", LOG),
     ("main", &[]),
     ("matrix", &["catalog", "cell", "published", "record"]),
     ("measure", &[]),
@@ -44,6 +48,10 @@ const FAMILY: &[&str] = &["catalog", "cell", "sys", "workload"];
 /// The clients of a server time each request: beside the mechanism, which never reads a clock.
 const READINESS: &[&str] =
     &["catalog", "cell", "measure::clock::monotonic_ns", "measure::histogram", "sys", "workload"];
+
+/// Lines for a daemon have a date, and a daemon that keeps a limit reads the clock: beside whoever logs.
+const LOG: &[&str] =
+    &["catalog", "cell", "measure::clock::monotonic_ns", "measure::clock::syslog_now", "sys", "workload"];
 
 /// Words that stand in these files or folders only.
 const PLACES: &[(&str, &[&str])] = &[

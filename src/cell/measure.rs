@@ -17,12 +17,20 @@ pub enum Measure {
     Wait,
     /// A server answers requests of several clients; the op is one request and its reply.
     Serve,
+    /// Write a line into a log; the op is one line of one worker.
+    Append,
 }
 
 impl Measure {
     /// Every measure.
-    pub const ALL: &'static [Measure] =
-        &[Measure::Bandwidth, Measure::RoundTrip, Measure::Increment, Measure::Wait, Measure::Serve];
+    pub const ALL: &'static [Measure] = &[
+        Measure::Bandwidth,
+        Measure::RoundTrip,
+        Measure::Increment,
+        Measure::Wait,
+        Measure::Serve,
+        Measure::Append,
+    ];
 
     /// The name used in files, filters and records.
     pub fn name(self) -> &'static str {
@@ -32,6 +40,7 @@ impl Measure {
             Measure::Increment => "increment",
             Measure::Wait => "wait",
             Measure::Serve => "serve",
+            Measure::Append => "append",
         }
     }
 
@@ -50,7 +59,11 @@ impl Measure {
     pub fn reference(self) -> Option<&'static str> {
         match self {
             Measure::Wait => Some("select"),
-            Measure::Bandwidth | Measure::RoundTrip | Measure::Increment | Measure::Serve => None,
+            Measure::Bandwidth
+            | Measure::RoundTrip
+            | Measure::Increment
+            | Measure::Serve
+            | Measure::Append => None,
         }
     }
 
@@ -84,6 +97,12 @@ impl Measure {
                 (Axis::Socket, &["tcp"]),
                 (Axis::IdleConnections, &[]),
                 (Axis::Spawn, &["processes"]),
+                (Axis::Placement, &["same_cpu", "cross_cpu"]),
+            ],
+            Measure::Append => &[
+                (Axis::MessageBytes, &["80"]),
+                (Axis::Workers, &["2"]),
+                (Axis::Spawn, &["threads"]),
                 (Axis::Placement, &["same_cpu", "cross_cpu"]),
             ],
         }

@@ -93,6 +93,13 @@ pub const METRIC_NAMES: &[&str] = &[
     "server_cpu_s",
     "p50_us",
     "p99_us",
+    "drained_s",
+    "app_cpu_percent",
+    "daemon_cpu_percent",
+    "lost_percent",
+    "doubled",
+    "reordered",
+    "torn",
 ];
 
 /// The most cells that a matrix may have.

@@ -8,7 +8,8 @@ const OVERHEAD_NS: u64 = 15_000_000;
 
 /// Nanoseconds that a visit of the cell should take.
 pub fn visit_ns(cell: &Cell, effort: &Effort) -> u64 {
-    let contended = cell.measure() == Some(Measure::Increment) && cell.count(Axis::Workers) > 1;
+    let contend = matches!(cell.measure(), Some(Measure::Increment | Measure::Append));
+    let contended = contend && cell.count(Axis::Workers) > 1;
     let one_cpu = cell.word(Axis::Placement) == "same_cpu";
     let sampling = match (contended, one_cpu) {
         (true, true) => effort.oversubscribed,

@@ -36,6 +36,8 @@ pub enum Need {
     QueueFileSystem,
     /// A device that refuses every byte.
     FullDevice,
+    /// The log daemon rsyslogd.
+    Rsyslogd,
     /// What the driver under test is made of: it was looked for, and is not here.
     Present,
 }
@@ -80,6 +82,10 @@ impl Need {
             Need::Present => {
                 Some("needs what its driver did not find; `ipcmatrix list mechanisms` says what".into())
             }
+            Need::Rsyslogd => when(
+                !works("rsyslogd", &["-v"]),
+                "needs rsyslogd, and root or the search path with /usr/sbin",
+            ),
             Need::FullDevice => when(!Path::new("/dev/full").exists(), "needs /dev/full"),
         }
     }

@@ -91,7 +91,7 @@ const ARGUMENTS: &[(&str, &[&str], &[&str])] = &[
         &["run", "smok"],
         &[
             "there is no matrix or file smok; did you mean smoke?",
-            "Built in: all, appendix, bandwidth, locks, readiness, serve, smoke",
+            "Built in: all, appendix, bandwidth, locks, log, readiness, serve, smoke",
         ],
     ),
     (
