@@ -150,7 +150,7 @@ impl Metric {
     pub fn rate_scale(self, cell: &Cell, measured: &[&Measured]) -> Option<f64> {
         let workers = measured.first()?.samples.first()?.workers.len() as f64;
         match self {
-            Metric::OpsPerSecond if cell.measure() == Some(Measure::Increment) => Some(workers * 1e9),
+            Metric::OpsPerSecond if counts_for_each_worker(cell) => Some(workers * 1e9),
             Metric::OpsPerSecond => Some(1e9),
             Metric::PercentOfMemoryCopy => Some(measure_value(cell, 1.0)),
             _ => None,
@@ -162,7 +162,7 @@ impl Metric {
     pub fn of(self, cell: &Cell, measured: &Measured, off: Off) -> Option<f64> {
         let lead_ns = measured.lead_ns() - off.ns;
         let workers = measured.samples.first()?.workers.len() as f64;
-        let many = if cell.measure() == Some(Measure::Increment) { workers } else { 1.0 };
+        let many = if counts_for_each_worker(cell) { workers } else { 1.0 };
         let over_samples =
             |of: &dyn Fn(&Sample) -> f64| median(&measured.samples.iter().map(of).collect::<Vec<f64>>());
         let all_ops = measured.ops as f64 * many;
@@ -214,6 +214,11 @@ impl Metric {
     }
 }
 
+/// Whether each worker does all operations of a batch by itself; else they do them together.
+fn counts_for_each_worker(cell: &Cell) -> bool {
+    matches!(cell.measure(), Some(Measure::Increment | Measure::Append))
+}
+
 const MIB: f64 = 1_048_576.0;
 
 #[cfg(test)]
@@ -221,7 +226,7 @@ mod tests {
     use super::*;
     use crate::matrix::METRIC_NAMES;
     use crate::record::{Lead, WorkerSample};
-    use crate::workload::Tally;
+    use crate::workload::{Delivery, Tally};
 
     fn sample(durations_ns: &[u64]) -> Sample {
         let worker = |duration: &u64| WorkerSample {
@@ -312,6 +317,40 @@ mod tests {
         near(of(Metric::ServerCpuS, &cell, &visit), 2000.0 / 100.0 * 40_000.0 / 1e9);
         near(Metric::OpsPerSecond.rate_scale(&cell, &[&visit]), 1e9);
         near(Some(measure_value(&cell, 20.0)), 20.0 * 40_000.0 / 1e9);
+    }
+
+    #[test]
+    fn a_log_gives_its_times_its_cpu_time_and_its_lines() {
+        let cell = Cell::new(Measure::Append, "x");
+        let mut visit = visit(&[4000, 8000], 100);
+        for metric in [Metric::DrainedS, Metric::DaemonCpuPercent, Metric::LostPercent, Metric::Torn] {
+            assert_eq!(of(metric, &cell, &visit), None, "an older journal has no lines");
+        }
+        let sample = &mut visit.samples[0];
+        sample.daemon_cpu_ns = Some(5_000);
+        sample.delivery = Some(Delivery {
+            attempted: 200,
+            lost: 50,
+            doubled: 1,
+            reordered: 2,
+            torn: 3,
+            ..Delivery::default()
+        });
+        sample.workers[0].drained_ns = Some(11_000);
+        near(of(Metric::AppCpuPercent, &cell, &visit), 75.0);
+        assert_eq!(of(Metric::DrainedS, &cell, &visit), None, "one of them does not know");
+        visit.samples[0].workers[1].drained_ns = Some(10_000);
+        near(of(Metric::DrainedS, &cell, &visit), 10_000.0 / 100.0 * 1e6 / 1e9);
+        near(of(Metric::DaemonCpuPercent, &cell, &visit), 50.0);
+        near(of(Metric::LostPercent, &cell, &visit), 25.0);
+        let lines = [Metric::Doubled, Metric::Reordered, Metric::Torn];
+        lines
+            .iter()
+            .zip([5_000.0, 10_000.0, 15_000.0])
+            .for_each(|(metric, wanted)| near(of(*metric, &cell, &visit), wanted));
+        near(Metric::OpsPerSecond.rate_scale(&cell, &[&visit]), 2e9);
+        near(of(Metric::CpuNsPerOp, &cell, &visit), 30.0);
+        near(Some(measure_value(&cell, 20.0)), 0.02);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub const METRICS: &[MetricSpec] = &[
         "operations/s",
         EVERY,
         Some(true),
-        "messages, round trips, increments of all workers or requests a second",
+        "messages, round trips, increments or lines of all workers, or requests a second",
     ),
     spec(
         Metric::CpuNsPerOp,
