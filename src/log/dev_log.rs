@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Files into which daemons write what programs log with facility user.
 const USUAL_FILES: &[&str] = &["/var/log/syslog", "/var/log/messages", "/var/log/user.log"];
@@ -50,11 +50,11 @@ fn files(cell: &Cell) -> Vec<PathBuf> {
 }
 
 /// Connects to the socket that the cell names.
-fn connected(socket: &Path) -> Result<UnixDatagram, Unavailable> {
-    let connect = || -> io::Result<UnixDatagram> {
+fn connected(socket: &Path) -> Result<Arc<UnixDatagram>, Unavailable> {
+    let connect = || -> io::Result<Arc<UnixDatagram>> {
         let sender = UnixDatagram::unbound()?;
         sender.connect(socket)?;
-        Ok(sender)
+        Ok(Arc::new(sender))
     };
     connect().map_err(|error| Unavailable {
         reason: format!("no log daemon listens at {}: {error}", socket.display()),

@@ -5,16 +5,17 @@ use nix::sys::socket::{MsgFlags, send};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
+use std::sync::Arc;
 
 /// A connected socket, and whether it waits for a daemon that is behind.
 pub struct Sender {
-    socket: UnixDatagram,
+    socket: Arc<UnixDatagram>,
     line_flags: MsgFlags,
 }
 
 impl Sender {
     /// Sends by that socket; `policy` is the word of the axis `sender`.
-    pub fn new(socket: UnixDatagram, policy: &str) -> Sender {
+    pub fn new(socket: Arc<UnixDatagram>, policy: &str) -> Sender {
         let waits = if policy == "non_blocking" { MsgFlags::MSG_DONTWAIT } else { MsgFlags::empty() };
         Sender { socket, line_flags: MsgFlags::MSG_NOSIGNAL | waits }
     }

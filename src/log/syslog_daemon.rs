@@ -37,8 +37,8 @@ type Shared = Arc<SharedPair<Counters, ()>>;
 /// The daemon, and the sockets of all workers.
 pub struct SyslogDaemon {
     file: PrivateFile,
-    senders: Vec<UnixDatagram>,
-    answers: Vec<OwnedFd>,
+    senders: Vec<Arc<UnixDatagram>>,
+    answers: Vec<Arc<OwnedFd>>,
     shared: Shared,
     daemon: Pid,
     sender_policy: String,
@@ -111,7 +111,7 @@ impl LogSink for SyslogDaemon {
         let (receiver, senders) = receiver_and_senders(workers)?;
         let pair = |_| socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC);
         let pairs: Vec<(OwnedFd, OwnedFd)> = (0..workers).map(pair).collect::<nix::Result<_>>()?;
-        let (answers, replies) = pairs.into_iter().unzip();
+        let (answers, replies): (Vec<OwnedFd>, Vec<OwnedFd>) = pairs.into_iter().unzip();
         let build = |place: &mut std::mem::MaybeUninit<Counters>| {
             place.write(Counters::default());
             Ok(())
@@ -121,6 +121,8 @@ impl LogSink for SyslogDaemon {
         let daemon = start(receiver, file.appending()?, replies, &shared, limited)?;
         let prefix = header(&format!("localhost {TAG}"));
         let (sender_policy, before) = (cell.word(Axis::Sender).to_owned(), Mutex::default());
+        let senders = senders.into_iter().map(Arc::new).collect();
+        let answers = answers.into_iter().map(Arc::new).collect();
         Ok(SyslogDaemon { file, senders, answers, shared, daemon, sender_policy, limited, prefix, before })
     }
 
@@ -136,8 +138,8 @@ impl LogSink for SyslogDaemon {
     }
 
     fn writer(&self, worker: usize) -> io::Result<ToDaemon> {
-        let sender = Sender::new(self.senders[worker].try_clone()?, &self.sender_policy);
-        let answers = self.answers[worker].try_clone()?;
+        let sender = Sender::new(self.senders[worker].clone(), &self.sender_policy);
+        let answers = self.answers[worker].clone();
         Ok(ToDaemon { sender, answers, worker, shared: self.shared.clone() })
     }
 
@@ -187,7 +189,7 @@ impl Drop for SyslogDaemon {
 /// One worker's way to the daemon.
 pub struct ToDaemon {
     sender: Sender,
-    answers: OwnedFd,
+    answers: Arc<OwnedFd>,
     worker: usize,
     shared: Shared,
 }
