@@ -50,6 +50,8 @@ pub enum Family {
     Readiness,
     /// Is done once: a system call, an access, an error that is handled.
     Operation,
+    /// Keeps the lines that programs log.
+    Log,
 }
 
 impl Family {
@@ -60,6 +62,7 @@ impl Family {
             Family::Lock => "lock",
             Family::Readiness => "readiness",
             Family::Operation => "operation",
+            Family::Log => "log",
         }
     }
 }
@@ -126,6 +129,9 @@ pub struct Driver {
     /// Whether this machine has what the mechanism is made of (a call of a newer kernel, a library), and
     /// why not. Looked at in the process of a visit, before the cell is opened.
     pub present: fn() -> Result<(), Unavailable>,
+    /// Whether this machine has what that cell needs beside its limits (room on a disk, a daemon that the cell
+    /// names), and why not. Looked at likewise; it changes nothing.
+    pub usable: fn(&Cell) -> Result<(), Unavailable>,
     /// Limits of the kernel that this cell needs.
     pub limits: fn(&Cell) -> Vec<Limit>,
     /// What an operation costs about, in nanoseconds, for `plan --exact` and its deadlines only.
@@ -169,6 +175,7 @@ impl Driver {
             extra_axes: &[],
             private_ipc: false,
             present: || Ok(()),
+            usable: |_| Ok(()),
             limits: |_| Vec::new(),
             rough_op_ns: |_| 1_000,
             open,
@@ -197,6 +204,7 @@ impl Catalog {
             crate::lock::DRIVERS,
             crate::readiness::DRIVERS,
             crate::operation::DRIVERS,
+            crate::log::DRIVERS,
         ];
         let drivers = families.into_iter().flatten().collect();
         Catalog { drivers }

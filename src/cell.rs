@@ -4,8 +4,10 @@
 //! names a cell (matrix files, filters, records, tables, exports) uses the names in this file.
 
 mod measure;
+mod unavailable;
 
 pub use measure::Measure;
+pub use unavailable::Unavailable;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -51,6 +53,14 @@ pub enum Axis {
     ProcessState,
     /// Calls between where an error is raised and where it is handled.
     Depth,
+    /// Whether who logs waits for a daemon that is behind.
+    Sender,
+    /// Whether the daemon of the log limits how many lines it takes.
+    Daemon,
+    /// The socket of the machine's own log daemon.
+    LogSocket,
+    /// The file into which the machine's own log daemon writes.
+    LogFile,
 }
 
 /// The values an axis takes.
@@ -64,6 +74,8 @@ pub enum Kind {
     Count(u64, u64),
     /// A size in bytes within these bounds, both included; `1K` is 1024.
     Bytes(u64, u64),
+    /// An absolute path, or one of these words.
+    Path(&'static [&'static str]),
 }
 
 /// One row of the axis table.
@@ -106,7 +118,7 @@ pub const AXES: &[AxisSpec] = &[
     AxisSpec {
         axis: Axis::Measure,
         name: "measure",
-        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "wait", "serve", "operation"]),
+        kind: Kind::Words(&["bandwidth", "round_trip", "increment", "wait", "serve", "operation", "append"]),
         help: "what is asked of the mechanism",
     },
     AxisSpec {
@@ -210,6 +222,30 @@ pub const AXES: &[AxisSpec] = &[
         name: "depth",
         kind: Kind::Count(1, MOST_DEPTH),
         help: "calls between where an error is raised and where it is handled",
+    },
+    AxisSpec {
+        axis: Axis::Sender,
+        name: "sender",
+        kind: Kind::Words(&["blocking", "non_blocking"]),
+        help: "who logs waits for a daemon that is behind, or drops the line",
+    },
+    AxisSpec {
+        axis: Axis::Daemon,
+        name: "daemon",
+        kind: Kind::Words(&["plain", "rate_limited"]),
+        help: "the daemon writes every line, or at most 40 in a millisecond and drops the others",
+    },
+    AxisSpec {
+        axis: Axis::LogSocket,
+        name: "log_socket",
+        kind: Kind::Path(&[]),
+        help: "the socket of the log daemon that dev_log measures",
+    },
+    AxisSpec {
+        axis: Axis::LogFile,
+        name: "log_file",
+        kind: Kind::Path(&["looked_for"]),
+        help: "the file into which that daemon writes what programs log; looked_for tries the usual ones",
     },
 ];
 
@@ -335,15 +371,6 @@ impl Cell {
     pub fn axes(&self) -> impl Iterator<Item = (Axis, &Value)> {
         self.axes.iter().map(|(axis, value)| (*axis, value))
     }
-}
-
-/// Why a cell cannot be measured here.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Unavailable {
-    /// What stands in the way, with the limit's name and value where it is one.
-    pub reason: String,
-    /// What would make the cell available.
-    pub remedy: String,
 }
 
 /// `bandwidth pipe message_bytes=1024 placement=same_cpu`: measure and mechanism bare, the rest named.

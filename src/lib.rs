@@ -7,6 +7,7 @@ pub mod cell;
 pub mod cli;
 pub mod environment;
 pub mod lock;
+pub mod log;
 pub mod matrix;
 pub mod measure;
 pub mod operation;

@@ -7,7 +7,7 @@ mod effort;
 
 pub use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure, Value};
-use crate::workload::{Effective, Proof, Tally};
+use crate::workload::{Delivery, Effective, Proof, Tally};
 pub use effort::{Effort, Sampling};
 use serde::{Deserialize, Serialize};
 
@@ -207,16 +207,31 @@ impl Measured {
         let made: u64 = self.samples.iter().map(|sample| self.ops * sample.workers.len() as u64).sum();
         (made > 0).then(|| lost as f64 / made as f64)
     }
+
+    /// Lines that got lost over those that were to be logged, in all samples: from 0 to 1. `None` where the cell
+    /// logs nothing.
+    pub fn lost_lines_share(&self) -> Option<f64> {
+        let all: Vec<Delivery> = self.samples.iter().map(|sample| sample.delivery).collect::<Option<_>>()?;
+        let lost: u64 = all.iter().map(|delivery| delivery.lost).sum();
+        let attempted: u64 = all.iter().map(|delivery| delivery.attempted).sum();
+        (attempted > 0).then(|| lost as f64 / attempted as f64)
+    }
 }
 
 /// One batch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Latest end less earliest begin over the timed workers.
     pub elapsed_ns: u64,
     /// Increments of all workers that got lost, where nothing prevents that and the loss is the result.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lost_updates: Option<u64>,
+    /// What came of the lines that were logged.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub delivery: Option<Delivery>,
+    /// CPU time of the process that works for the workers, until it had dealt with everything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub daemon_cpu_ns: Option<u64>,
     /// Each worker's part.
     pub workers: Vec<WorkerSample>,
 }
@@ -228,6 +243,9 @@ pub struct WorkerSample {
     pub begin_ns: u64,
     /// `CLOCK_MONOTONIC` when it had done its operations.
     pub end_ns: u64,
+    /// `CLOCK_MONOTONIC` when what the worker had handed over was dealt with, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub drained_ns: Option<u64>,
     /// CPU time that the worker's thread used in between (`CLOCK_THREAD_CPUTIME_ID`).
     pub cpu_ns: u64,
     /// Voluntary context switches in between (`ru_nvcsw`).
@@ -312,7 +330,7 @@ mod tests {
     use super::*;
 
     fn sample(lost_updates: Option<u64>) -> Sample {
-        Sample { elapsed_ns: 7, lost_updates, workers: vec![WorkerSample::default(); 2] }
+        Sample { elapsed_ns: 7, lost_updates, workers: vec![WorkerSample::default(); 2], ..Sample::default() }
     }
 
     fn measured(samples: Vec<Sample>) -> Measured {

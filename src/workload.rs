@@ -33,6 +33,9 @@ pub struct Tally {
     /// Operations that a second thread of the worker's process did meanwhile, where one works too.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub beside_ops: Option<u64>,
+    /// Lines that could not be handed over without waiting, and were dropped; in workers that log.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub refused: Option<u64>,
 }
 
 impl Tally {
@@ -40,6 +43,29 @@ impl Tally {
     pub fn moved(bytes: u64, calls: u64) -> Tally {
         Tally { bytes, calls, ..Tally::default() }
     }
+}
+
+/// What came of the lines that all workers logged in one batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// Lines that were to be logged.
+    pub attempted: u64,
+    /// Of these, lines that were dropped because handing them over would have meant to wait.
+    pub refused: u64,
+    /// Lines that came to a daemon that counts them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub received: Option<u64>,
+    /// Of these, lines that it dropped to keep its limit.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub limited: Option<u64>,
+    /// Lines that do not stand in the file, whole, once at least.
+    pub lost: u64,
+    /// Whole lines too many: those that stand there again, or that belong to an earlier batch.
+    pub doubled: u64,
+    /// Whole lines behind a later one of the same worker.
+    pub reordered: u64,
+    /// Lines of the file that are no whole line.
+    pub torn: u64,
 }
 
 /// What a worker saw in the untimed pass that checks every byte.
@@ -81,6 +107,20 @@ pub trait Body {
     /// The system call that failed, or `InvalidData` where the work was not done.
     fn after_batch(&mut self) -> io::Result<()> {
         Ok(())
+    }
+
+    /// Whether the work of a batch may go on elsewhere when [`Body::run`] has returned.
+    fn drains(&self) -> bool {
+        false
+    }
+
+    /// After each batch, its own time read already: waits until what this worker handed over has been dealt with.
+    /// The time of its return is recorded. `false` where nobody can tell when that was.
+    ///
+    /// # Errors
+    /// The system call that failed, or that whoever was to deal with it is gone.
+    fn drain(&mut self) -> io::Result<bool> {
+        Ok(true)
     }
 
     /// The untimed pass that checks every byte. Measures that prove themselves otherwise do nothing.
@@ -172,6 +212,16 @@ pub trait Workload: Sync {
     /// In the coordinator, after every batch: how many increments of all batches of `total_ops` operations a
     /// worker got lost, where nothing prevents that and the loss is the result; else `None`.
     fn lost_updates(&self, _total_ops: u64) -> Option<u64> {
+        None
+    }
+
+    /// The process that works for the workers and is none of them, where there is one: its CPU time is recorded.
+    fn daemon(&self) -> Option<i32> {
+        None
+    }
+
+    /// In the coordinator, after every batch that verified: what came of its lines, where it has some.
+    fn delivery(&self) -> Option<Delivery> {
         None
     }
 

@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lock::DRIVERS",
             "readiness::DRIVERS",
             "operation::DRIVERS",
+            "log::DRIVERS",
         ],
     ),
     ("cell", &[]),
@@ -37,6 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("environment", &[]),
     ("lib", &[]),
     ("lock", FAMILY),
+    ("log", LOG),
     ("main", &[]),
     ("matrix", &["catalog", "cell", "published", "record"]),
     ("measure", &[]),
@@ -57,6 +59,10 @@ const READINESS: &[&str] =
     &["catalog", "cell", "measure::clock::monotonic_ns", "measure::histogram", "sys", "workload"];
 /// One of the operations is to read the clock.
 const OPERATION: &[&str] = &["catalog", "cell", "measure::clock::monotonic_ns", "sys", "workload"];
+
+/// Lines for a daemon have a date, and a daemon that keeps a limit reads the clock: beside whoever logs.
+const LOG: &[&str] =
+    &["catalog", "cell", "measure::clock::monotonic_ns", "measure::clock::syslog_now", "sys", "workload"];
 
 /// Words that stand in these files or folders only.
 const PLACES: &[(&str, &[&str])] = &[

@@ -7,6 +7,7 @@ use ipcmatrix::report::facts::exact_counts;
 use ipcmatrix::report::load::{Run, parse_run};
 use ipcmatrix::report::{Options, markdown, text};
 use ipcmatrix::runner::exact;
+use ipcmatrix::workload::Delivery;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -347,9 +348,60 @@ fn a_published_median_tells_of_its_runs() {
 #[test]
 fn only_served_cells_have_a_server_in_csv() {
     let served = waits(None, &[], &[], &[(Cell::new(Measure::Serve, "poll"), 9.0)]);
-    assert!(csv(&served).ends_with(",,,,9,,\n"), "{}", csv(&served));
+    assert_eq!(last_row(&served, "server_cpu_ns"), "9");
     let waited = waits(None, &[], &[], &[(wait_cell("poll", 1), 9.0)]);
-    assert!(csv(&waited).ends_with(",,,,,,\n"), "{}", csv(&waited));
+    assert_eq!(last_row(&waited, "server_cpu_ns"), "");
+}
+
+/// What the last row has in that column.
+fn last_row(run: &Run, column: &str) -> String {
+    let csv = csv(run);
+    let fields = |line: &str| line.split(',').map(String::from).collect::<Vec<String>>();
+    let head = fields(csv.lines().next().unwrap());
+    let place = head.iter().position(|name| name == column).unwrap();
+    fields(csv.lines().last().unwrap())[place].clone()
+}
+
+/// Lines logged by way of a daemon: of 8 one was refused, three were dropped, and one came behind a later one.
+fn logged(metric: Option<&str>) -> Run {
+    let cell = Cell::new(Measure::Append, "syslog_daemon").with(Axis::Placement, Value::word("same_cpu"));
+    let mut run = waits(metric, &["CatServerRTL-log"], &[], &[(cell, 9.0)]);
+    (run.header.tables[0].measure, run.header.tables[0].row) = (Measure::Append, Axis::Placement);
+    for visit in &mut run.visits {
+        let Outcome::Measured(measured) = &mut visit.outcome else { continue };
+        for sample in &mut measured.samples {
+            let (received, limited) = (Some(7), Some(3));
+            let lines = Delivery {
+                attempted: 8,
+                refused: 1,
+                received,
+                limited,
+                lost: 4,
+                reordered: 1,
+                ..Delivery::default()
+            };
+            sample.delivery = Some(lines);
+            sample.daemon_cpu_ns = Some(2_000);
+        }
+    }
+    run
+}
+
+#[test]
+fn a_log_shows_its_loss_beside_its_time_and_the_published_one_without_a_factor() {
+    let figures = beside(&logged(None));
+    assert!(figures.contains("50 % of the lines got lost"), "{figures}");
+    assert!(
+        figures.contains("published CatServerRTL-log") && figures.contains("published as syslogd"),
+        "{figures}"
+    );
+    assert!(figures.contains(" 9 (x1000)"), "a time has a factor: {figures}");
+    let lost = beside(&logged(Some("lost_percent")));
+    assert!(lost.contains(" 50\u{b9}") && lost.contains(" 75\u{b3}\n"), "{lost}");
+    assert!(!lost.contains("(x"), "a share has none: {lost}");
+    assert_eq!(last_row(&logged(None), "lines_limited"), "3");
+    assert_eq!(last_row(&logged(None), "lines_lost"), "4");
+    assert_eq!(last_row(&logged(None), "drained_ns"), "", "nobody said when");
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub enum Measure {
     Serve,
     /// Repeat a small operation of the system, the language or a library; the op is one of them.
     Operation,
+    /// Write a line into a log; the op is one line of one worker.
+    Append,
 }
 
 impl Measure {
@@ -30,6 +32,7 @@ impl Measure {
         Measure::Wait,
         Measure::Serve,
         Measure::Operation,
+        Measure::Append,
     ];
 
     /// The name used in files, filters and records.
@@ -41,6 +44,7 @@ impl Measure {
             Measure::Wait => "wait",
             Measure::Serve => "serve",
             Measure::Operation => "operation",
+            Measure::Append => "append",
         }
     }
 
@@ -63,13 +67,14 @@ impl Measure {
             | Measure::RoundTrip
             | Measure::Increment
             | Measure::Serve
-            | Measure::Operation => None,
+            | Measure::Operation
+            | Measure::Append => None,
         }
     }
 
     /// Whether each worker does operations of its own, so that those of all are as many times more.
     pub fn counts_each_worker(self) -> bool {
-        matches!(self, Measure::Increment | Measure::Operation)
+        matches!(self, Measure::Increment | Measure::Operation | Measure::Append)
     }
 
     /// The axes that every cell of this measure has, with the values that a matrix gets when it
@@ -109,6 +114,12 @@ impl Measure {
                 (Axis::Workers, &["1"]),
                 (Axis::Spawn, &["processes"]),
                 (Axis::Placement, &["same_cpu"]),
+            ],
+            Measure::Append => &[
+                (Axis::MessageBytes, &["80"]),
+                (Axis::Workers, &["2"]),
+                (Axis::Spawn, &["threads"]),
+                (Axis::Placement, &["same_cpu", "cross_cpu"]),
             ],
         }
     }

@@ -64,7 +64,7 @@ pub struct Amount {
     #[arg(long, conflicts_with_all = ["test", "exact"])]
     pub quick: bool,
     /// The counts and the statistic that were published: 5 x 10 MiB, 3 x 10,000 round trips, 3 x 1,000,000 increments a
-    /// worker, 3 x 100,000 calls, 3 x 40,000 requests; the mean, no interval
+    /// worker, 3 x 100,000 calls, 3 x 40,000 requests, 1 x 1,000,000 lines a worker; the mean, no interval
     #[arg(long, conflicts_with = "test")]
     pub exact: bool,
     /// Time for sampling, e.g. 90s or 6m [default: the matrix's, else 3m; with --quick 1m]

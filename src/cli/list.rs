@@ -122,6 +122,7 @@ fn axes() -> String {
     let values = |kind: Kind| match kind {
         Kind::Words(words) => words.join(", "),
         Kind::Mechanism => "see mechanisms".to_owned(),
+        Kind::Path(words) => [&["an absolute path"][..], words].concat().join(", "),
         Kind::Count(least, most) | Kind::Bytes(least, most) => format!("{least} to {most}"),
     };
     let row = |spec: &crate::cell::AxisSpec| [spec.name.to_owned(), values(spec.kind), spec.help.to_owned()];

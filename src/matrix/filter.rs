@@ -339,7 +339,7 @@ mod tests {
             (
                 "* mechanisms:pipe",
                 "filter `* mechanisms:pipe`, character 3: unknown axis `mechanisms`; did you mean `mechanism`? \
-                 Allowed: measure, mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth",
+                 Allowed: measure, mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth, sender, daemon, log_socket, log_file",
             ),
             (
                 "workers:0",

@@ -56,7 +56,7 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
         "row",
         "row = \"measure\"",
         &[
-            "9:7: unknown axis `measure`. Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth",
+            "9:7: unknown axis `measure`. Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth, sender, daemon, log_socket, log_file",
         ],
     ),
     (
@@ -68,7 +68,7 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
         "measure",
         "measure = \"bandwith\"",
         &[
-            "8:11: unknown measure `bandwith`; did you mean `bandwidth`? Allowed: bandwidth, round_trip, increment, wait, serve, operation",
+            "8:11: unknown measure `bandwith`; did you mean `bandwidth`? Allowed: bandwidth, round_trip, increment, wait, serve, operation, append",
         ],
     ),
     (
@@ -179,7 +179,7 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
         "spawn",
         "spwan = \"threads\"",
         &[
-            "18:1: unknown axis `spwan`; did you mean `spawn`? Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth",
+            "18:1: unknown axis `spwan`; did you mean `spawn`? Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth, sender, daemon, log_socket, log_file",
         ],
     ),
     (
@@ -208,7 +208,7 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
         "spawn",
         "measure = \"bandwidth\"",
         &[
-            "18:1: unknown axis `measure`. Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth",
+            "18:1: unknown axis `measure`. Allowed: mechanism, message_bytes, workers, spawn, placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth, sender, daemon, log_socket, log_file",
         ],
     ),
     ("title = \"T\"", "title = \"T", &["2:11: invalid basic string, expected `\"`"]),
@@ -296,7 +296,7 @@ fn bad_ends() -> Vec<(String, &'static [&'static str])> {
         (
             format!("{GOOD}[[include]]\nmatrix = \"appendx\"\n"),
             &[
-                "20:10: unknown matrix `appendx`; did you mean `appendix`? Allowed: all, appendix, bandwidth, locks, operations, readiness, serve, smoke, transports",
+                "20:10: unknown matrix `appendx`; did you mean `appendix`? Allowed: all, appendix, bandwidth, locks, log, operations, readiness, serve, smoke, transports",
             ],
         ),
         (

@@ -94,6 +94,13 @@ pub const METRIC_NAMES: &[&str] = &[
     "p50_us",
     "p99_us",
     "percent_of_single",
+    "drained_s",
+    "app_cpu_percent",
+    "daemon_cpu_percent",
+    "lost_percent",
+    "doubled",
+    "reordered",
+    "torn",
 ];
 
 /// The most cells that a matrix may have.

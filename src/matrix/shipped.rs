@@ -6,6 +6,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("appendix", include_str!("../../matrices/appendix.toml")),
     ("bandwidth", include_str!("../../matrices/bandwidth.toml")),
     ("locks", include_str!("../../matrices/locks.toml")),
+    ("log", include_str!("../../matrices/log.toml")),
     ("operations", include_str!("../../matrices/operations.toml")),
     ("readiness", include_str!("../../matrices/readiness.toml")),
     ("serve", include_str!("../../matrices/serve.toml")),

@@ -269,7 +269,7 @@ fn a_bad_override_says_what_was_expected() {
         (
             "worker=1",
             "unknown axis `worker`; did you mean `workers`? Allowed: mechanism, message_bytes, workers, spawn, \
-             placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth",
+             placement, nodelay, capacity_bytes, highest_descriptor, descriptors, ready, file, call, variant, socket, idle_connections, process_state, depth, sender, daemon, log_socket, log_file",
         ),
         ("workers=0", "`0` is out of bounds: expected a whole number from 1 to 64"),
         ("workers=", "a value is missing: expected a whole number from 1 to 64"),
@@ -361,14 +361,15 @@ fn every_shipped_matrix_is_read_by_the_shipped_catalog() {
         }
     }
     let expected = [
-        ("all", 27, 22 + 112 + 63 + 63 + 188 + 240 + 114),
+        ("all", 38, 22 + 112 + 63 + 63 + 188 + 240 + 114 + 18),
         ("appendix", 4, 22 + 112 + 63 + 63),
         ("bandwidth", 2, 105 + 105),
         ("locks", 2, 207 + 162),
+        ("log", 11, 18),
         ("operations", 5, 42 + 18 + 54),
         ("readiness", 18, 188 + 240),
         ("serve", 8, 240),
-        ("smoke", 7, Catalog::shipped().drivers().count()),
+        ("smoke", 8, Catalog::shipped().drivers().count()),
         ("transports", 2, 68 + 364 + 14),
     ];
     assert_eq!(sizes, expected);
@@ -381,7 +382,7 @@ fn shipped_matrices_go_together() {
     let include = |(name, _): &(&str, &str)| format!("[[include]]\nmatrix = \"{name}\"\n");
     let text = format!("{HEAD}{}", SHIPPED.iter().map(include).collect::<String>());
     let matrix = parse("all.toml", &text, &catalog).unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    assert_eq!(matrix.tables.len(), 40, "no two have one id");
+    assert_eq!(matrix.tables.len(), 52, "no two have one id");
     let read = SHIPPED.iter().map(|(name, text)| parse(name, text, &catalog).unwrap());
     let merged = merge(read.collect());
     assert_eq!((merged.tables, merged.cells), (matrix.tables, matrix.cells));

@@ -9,6 +9,9 @@ use crate::cell::{Axis, Kind, Value};
 /// The most values that one list may give.
 pub(super) const MOST_VALUES: u64 = 1024;
 
+/// The longest path of an axis, in bytes.
+const LONGEST_PATH: usize = 1024;
+
 /// The values of a list with commas, in order.
 ///
 /// # Errors
@@ -51,6 +54,7 @@ pub(super) fn item(axis: Axis, text: &str, catalog: &Catalog) -> Result<Vec<Valu
         Kind::Words(words) => Ok(vec![word(&format!("value of `{axis}`"), text, words)?]),
         Kind::Mechanism => Ok(vec![word("mechanism", text, &mechanisms(catalog))?]),
         Kind::Count(..) | Kind::Bytes(..) => numbers(axis, text),
+        Kind::Path(words) => path(axis, text, words).map(|value| vec![value]),
     }
 }
 
@@ -58,7 +62,7 @@ pub(super) fn item(axis: Axis, text: &str, catalog: &Catalog) -> Result<Vec<Valu
 pub(super) fn trusted(axis: Axis, text: &str) -> Value {
     match axis.spec().kind {
         Kind::Count(..) | Kind::Bytes(..) => number(axis, text).map_or(Value::word(text), Value::Count),
-        Kind::Words(_) | Kind::Mechanism => Value::word(text),
+        Kind::Words(_) | Kind::Mechanism | Kind::Path(_) => Value::word(text),
     }
 }
 
@@ -69,6 +73,9 @@ pub(super) fn expected(axis: Axis, catalog: &Catalog) -> String {
         Kind::Mechanism => format!("one of {}", mechanisms(catalog).join(", ")),
         Kind::Count(least, most) => format!("a whole number from {least} to {most}"),
         Kind::Bytes(least, most) => format!("a size from {least} to {most} bytes, such as 4096 or 4K"),
+        Kind::Path(words) => {
+            [&["an absolute path without control characters"][..], words].concat().join(" or ")
+        }
     }
 }
 
@@ -77,7 +84,7 @@ pub(super) fn words(axis: Axis, catalog: &Catalog) -> Option<Vec<&'static str>> 
     match axis.spec().kind {
         Kind::Words(words) => Some(words.to_vec()),
         Kind::Mechanism => Some(mechanisms(catalog)),
-        Kind::Count(..) | Kind::Bytes(..) => None,
+        Kind::Count(..) | Kind::Bytes(..) | Kind::Path(_) => None,
     }
 }
 
@@ -95,6 +102,19 @@ fn mechanisms(catalog: &Catalog) -> Vec<&'static str> {
         }
     }
     names
+}
+
+fn path(axis: Axis, text: &str, words: &[&str]) -> Result<Value, String> {
+    let absolute = text.starts_with('/') && text.len() <= LONGEST_PATH && !text.contains(char::is_control);
+    match absolute || words.contains(&text) {
+        true => Ok(Value::word(text)),
+        false => Err(format!(
+            "{} is no value of `{axis}`: expected an absolute path of at most {LONGEST_PATH} bytes without control \
+             characters{}",
+            quoted(text),
+            words.iter().map(|word| format!(", or {word}")).collect::<String>()
+        )),
+    }
 }
 
 fn word(what: &str, text: &str, allowed: &[&str]) -> Result<Value, String> {
@@ -169,7 +189,7 @@ fn number(axis: Axis, text: &str) -> Result<u64, String> {
     let (least, most, units) = match axis.spec().kind {
         Kind::Bytes(least, most) => (least, most, "KMG"),
         Kind::Count(least, most) => (least, most, ""),
-        Kind::Words(_) | Kind::Mechanism => (0, 0, ""),
+        Kind::Words(_) | Kind::Mechanism | Kind::Path(_) => (0, 0, ""),
     };
     let expected = if units.is_empty() {
         format!("expected a whole number from {least} to {most}")
@@ -243,6 +263,22 @@ mod tests {
         assert!(refused(Axis::MessageBytes, "pow2(1K, 3K)").contains("3072 is not a power of two"));
         assert!(refused(Axis::CapacityBytes, "pow2(0, 4)").contains("0 is not a power of two"));
         assert!(refused(Axis::MessageBytes, "pow2(4K, 1K)").contains("is empty"));
+    }
+
+    #[test]
+    fn a_path_is_absolute_or_one_of_the_words() {
+        assert_eq!(list(Axis::LogFile, "/a b/c", &catalog()), Ok(vec![Value::word("/a b/c")]));
+        assert_eq!(list(Axis::LogFile, "looked_for", &catalog()), Ok(vec![Value::word("looked_for")]));
+        let long = format!("/{}", "x".repeat(LONGEST_PATH));
+        for (axis, text) in [
+            (Axis::LogFile, "var/log"),
+            (Axis::LogFile, &long),
+            (Axis::LogSocket, "looked_for"),
+            (Axis::LogSocket, "/a\u{7}"),
+        ] {
+            assert!(refused(axis, text).contains("expected an absolute path"), "{text:?}");
+        }
+        assert!(refused(Axis::LogFile, "1").ends_with(", or looked_for"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The only file that reads a clock. clock_gettime(2).
 
-use nix::time::{ClockId, clock_gettime};
+use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
 
 /// Nanoseconds on `CLOCK_MONOTONIC`.
 #[inline]
@@ -12,6 +13,19 @@ pub fn monotonic_ns() -> u64 {
 #[inline]
 pub fn thread_cpu_ns() -> u64 {
     read(ClockId::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// CPU time of all threads of a process, in nanoseconds. `None` where there is no such process.
+/// clock_getcpuclockid(3).
+pub fn process_cpu_ns(pid: i32) -> Option<u64> {
+    let clock = clock_getcpuclockid(Pid::from_raw(pid)).ok()?;
+    clock_gettime(clock).ok().map(|at| at.tv_sec() as u64 * 1_000_000_000 + at.tv_nsec() as u64)
+}
+
+/// The date and time now in UTC as RFC 3164, section 4.1.2, has it: `Oct 11 22:14:15`.
+pub fn syslog_now() -> String {
+    let now = jiff::Timestamp::from_second(read(ClockId::CLOCK_REALTIME) as i64 / 1_000_000_000);
+    now.map(|time| time.strftime("%b %e %H:%M:%S").to_string()).unwrap_or_default()
 }
 
 /// The date and time now, RFC 3339 in UTC, to the second.

@@ -15,6 +15,9 @@ pub const SHOWN_INCREMENTS: u64 = 1_000_000;
 /// The requests for which seconds are shown, as in the article that served cells come from.
 pub const SHOWN_REQUESTS: u64 = 40_000;
 
+/// The lines a worker for which seconds are shown, as published.
+pub const SHOWN_LINES: u64 = 1_000_000;
+
 /// The effort of a run whose figures are not shown: it only sees that every cell works.
 pub const TEST_EFFORT: &str = "test";
 
@@ -48,8 +51,8 @@ pub struct Figure {
     /// Nanoseconds an operation, of CPU time where the metric is made of that. As elapsed time with the loop left in
     /// it is what the runner compares with the precision.
     pub ns: Estimate,
-    /// What is shown, in its unit: MB/s, microseconds, seconds per [`SHOWN_INCREMENTS`] or
-    /// [`SHOWN_REQUESTS`], or another metric.
+    /// What is shown, in its unit: MB/s, microseconds, seconds per [`SHOWN_INCREMENTS`],
+    /// [`SHOWN_REQUESTS`] or [`SHOWN_LINES`], or another metric.
     pub shown: Estimate,
     /// The fewest operations a worker in a sample, over the visits.
     pub least_ops: u64,
@@ -59,6 +62,8 @@ pub struct Figure {
     pub oversubscribed: bool,
     /// The share of the updates that got lost, 0 to 1, over all visits, where losing them is the result.
     pub lost_share: Option<f64>,
+    /// The share of the lines that got lost, 0 to 1, over all visits, where lines are logged.
+    pub lost_lines: Option<f64>,
     /// Whether what is shown is a number that nobody measured: 1 for what the others are compared with.
     pub known: bool,
     /// Whether it is the mean of the book's counts, which has no interval.
@@ -195,13 +200,19 @@ fn figure(
         least_ops: ops.clone().min().unwrap_or(0),
         most_ops: ops.max().unwrap_or(0),
         oversubscribed: measured.iter().any(|measured| measured.oversubscribed),
-        lost_share: median(&measured.iter().filter_map(|measured| measured.lost_share()).collect::<Vec<_>>()),
+        lost_share: share_of(measured, Measured::lost_share),
+        lost_lines: share_of(measured, Measured::lost_lines_share),
         exact: measured.iter().all(|measured| measured.lead == Lead::Mean),
         known: false,
         net: off.is_some(),
         flags: measured.iter().flat_map(|measured| measured.flags.iter().cloned()).collect(),
         refused,
     }))
+}
+
+/// The median over the visits of a share that all of them have.
+fn share_of(measured: &[&Measured], share: fn(&Measured) -> Option<f64>) -> Option<f64> {
+    median(&measured.iter().filter_map(|measured| share(measured)).collect::<Vec<_>>())
 }
 
 /// A failure where a visit recorded what is no time.
@@ -225,6 +236,7 @@ pub fn measure_unit(measure: Measure) -> &'static str {
         Measure::Wait => "us per call",
         Measure::Serve => "seconds per 40,000 requests",
         Measure::Operation => "ns an operation",
+        Measure::Append => "seconds per 1,000,000 lines a worker",
     }
 }
 
@@ -271,6 +283,7 @@ pub fn measure_value(cell: &Cell, ns: f64) -> f64 {
         Some(Measure::RoundTrip | Measure::Wait) => ns * MICROSECOND_SCALE,
         Some(Measure::Increment) => ns * INCREMENT_SCALE,
         Some(Measure::Serve) => ns * REQUEST_SCALE,
+        Some(Measure::Append) => ns * LINE_SCALE,
         Some(Measure::Operation) | None => ns,
     }
 }
@@ -288,6 +301,9 @@ const INCREMENT_SCALE: f64 = SHOWN_INCREMENTS as f64 / 1e9;
 
 /// Seconds per [`SHOWN_REQUESTS`] for a nanosecond a request.
 pub(super) const REQUEST_SCALE: f64 = SHOWN_REQUESTS as f64 / 1e9;
+
+/// Seconds per [`SHOWN_LINES`] for a nanosecond a line.
+pub(super) const LINE_SCALE: f64 = SHOWN_LINES as f64 / 1e9;
 
 #[cfg(test)]
 mod tests {
@@ -311,8 +327,8 @@ mod tests {
             proofs: Vec::new(),
             samples: vec![Sample {
                 elapsed_ns: 100 * raw_ns as u64,
-                lost_updates: None,
                 workers: vec![WorkerSample { cpu_ns: 100 * raw_ns as u64, ..WorkerSample::default() }],
+                ..Sample::default()
             }],
         };
         Visit {

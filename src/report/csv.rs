@@ -5,6 +5,7 @@ use super::cells::{Slot, measure_unit, measure_value, slots};
 use super::escape::line;
 use super::load::Run;
 use super::metric::Metric;
+use super::samples::drained_ns;
 use crate::cell::{AXES, Cell, Measure};
 use crate::record::{Lead, Measured, Outcome, Sample, Unavailable, Visit, WorkerSample};
 use crate::workload::{SERVER, Tally};
@@ -15,7 +16,8 @@ use crate::workload::{SERVER, Tally};
 /// a worker, `cpu_ns` and the context switches sums over the workers, `twin_ns` the time of the loop without the
 /// operations; `value` is the sample in `unit`, loop included. Of served cells, `server_cpu_ns` is the CPU time of the
 /// server in the whole batch, and half (99 of 100) of the requests of the batch took no longer than `request_p50_ns`
-/// (`request_p99_ns`) each.
+/// (`request_p99_ns`) each. Of logs, `drained_ns` is the time until the file was complete, `daemon_cpu_ns` the CPU time of
+/// the daemon, and the lines are those of all workers in the batch.
 const COLUMNS: &[&str] = &[
     "cell_outcome",
     "round",
@@ -39,6 +41,16 @@ const COLUMNS: &[&str] = &[
     "server_cpu_ns",
     "request_p50_ns",
     "request_p99_ns",
+    "drained_ns",
+    "daemon_cpu_ns",
+    "lines_attempted",
+    "lines_refused",
+    "lines_received",
+    "lines_limited",
+    "lines_lost",
+    "lines_doubled",
+    "lines_reordered",
+    "lines_torn",
 ];
 
 /// The samples of a run: visits in the order of the journal, then the cells without a visit.
@@ -153,7 +165,27 @@ fn sample_fields(cell: &Cell, measured: &Measured, number: usize, sample: &Sampl
     if cell.measure() == Some(Measure::Serve) {
         fields.extend(served_fields(sample));
     }
+    fields.extend(logged_fields(sample));
     fields
+}
+
+/// What only a log has.
+fn logged_fields(sample: &Sample) -> Fields {
+    let Some(lines) = sample.delivery else { return Vec::new() };
+    let known = |count: Option<u64>| count.map(|count| count.to_string()).unwrap_or_default();
+    let drained = drained_ns(sample);
+    vec![
+        ("drained_ns", known(drained.is_finite().then_some(drained as u64))),
+        ("daemon_cpu_ns", known(sample.daemon_cpu_ns)),
+        ("lines_attempted", lines.attempted.to_string()),
+        ("lines_refused", lines.refused.to_string()),
+        ("lines_received", known(lines.received)),
+        ("lines_limited", known(lines.limited)),
+        ("lines_lost", lines.lost.to_string()),
+        ("lines_doubled", lines.doubled.to_string()),
+        ("lines_reordered", lines.reordered.to_string()),
+        ("lines_torn", lines.torn.to_string()),
+    ]
 }
 
 /// The word for the number that leads, as in records.
@@ -196,6 +228,7 @@ fn quoted(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::Delivery;
 
     #[test]
     fn the_number_that_leads_has_the_word_of_the_records() {
@@ -210,10 +243,29 @@ mod tests {
         let mut workers = vec![worker(700); SERVER + 1];
         let clients = Tally { request_p50_ns: Some(50), request_p99_ns: Some(99), ..Tally::default() };
         workers.push(WorkerSample { tally: clients, ..worker(11) });
-        let sample = Sample { elapsed_ns: 1, lost_updates: None, workers };
+        let sample = Sample { elapsed_ns: 1, workers, ..Sample::default() };
         let wanted = [("server_cpu_ns", "700"), ("request_p50_ns", "50"), ("request_p99_ns", "99")];
         assert_eq!(served_fields(&sample), wanted.map(|(name, text)| (name, text.to_owned())));
-        assert!(COLUMNS.ends_with(&wanted.map(|(name, _)| name)));
+        assert!(COLUMNS.windows(wanted.len()).any(|names| names == wanted.map(|(name, _)| name)));
+    }
+
+    #[test]
+    fn a_log_has_its_lines_and_an_older_journal_has_none() {
+        let worker = |drained_ns| WorkerSample { begin_ns: 100, drained_ns, ..WorkerSample::default() };
+        let lines = Delivery { attempted: 9, received: Some(8), lost: 3, torn: 1, ..Delivery::default() };
+        let mut sample = Sample {
+            delivery: Some(lines),
+            daemon_cpu_ns: Some(5),
+            workers: vec![worker(Some(400)), worker(Some(350))],
+            ..Sample::default()
+        };
+        let fields = logged_fields(&sample);
+        assert!(COLUMNS.ends_with(&fields.iter().map(|(name, _)| *name).collect::<Vec<&str>>()));
+        let texts: Vec<&str> = fields.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, ["300", "5", "9", "0", "8", "", "3", "0", "0", "1"]);
+        sample.workers[0].drained_ns = None;
+        assert_eq!(logged_fields(&sample)[0], ("drained_ns", String::new()), "one of them is not known");
+        assert!(logged_fields(&Sample::default()).is_empty());
     }
 
     #[test]

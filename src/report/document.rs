@@ -4,7 +4,7 @@
 
 use super::Options;
 use super::beside;
-use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_REQUESTS, Slot};
+use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_LINES, SHOWN_REQUESTS, Slot};
 use super::digits::{counted, superscript, thousands, uncertainty, value};
 use super::facts::{facts, reading};
 use super::load::Run;
@@ -124,7 +124,13 @@ fn captions(projection: &Projection) -> Vec<String> {
             captions.extend(scaled(projection, SHOWN_REQUESTS, "requests"));
         }
         (Metric::Figure, Measure::Wait | Measure::Operation) => {}
+        (Metric::Figure, Measure::Append) => {
+            captions.extend(scaled(projection, SHOWN_LINES, "lines a worker"))
+        }
         _ => captions.push(format!("{}: {}.", metric.spec().name, metric.spec().help)),
+    }
+    if metric == Metric::DrainedS {
+        captions.extend(scaled(projection, SHOWN_LINES, "lines a worker"));
     }
     if metric.is_percentile() {
         captions.push("Taken in each batch; a visit counts as the median over its batches.".into());
@@ -250,6 +256,9 @@ fn remarks(figure: &Figure) -> Vec<String> {
     if let Some(lost) = figure.lost_share.filter(|lost| *lost > 0.0) {
         remarks.push(format!("{:.0} % of the updates got lost: not the time of work done", 100.0 * lost));
     }
+    if let Some(lost) = figure.lost_lines.filter(|lost| *lost > 0.0) {
+        remarks.push(format!("{} of the lines got lost", percent(lost)));
+    }
     remarks.extend(figure.flags.iter().map(|flag| flag_text(flag)));
     if let Some((refused, why)) = &figure.refused {
         let all = refused + figure.shown.visits;
@@ -260,6 +269,15 @@ fn remarks(figure: &Figure) -> Vec<String> {
         ));
     }
     remarks
+}
+
+/// A share as a whole percentage, where that would not say none or all.
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent < 1.0 => "under 1 %".into(),
+        percent if percent > 99.0 && share < 1.0 => "over 99 %".into(),
+        percent => format!("{percent:.0} %"),
+    }
 }
 
 /// Why a figure has no interval.
@@ -326,6 +344,7 @@ mod tests {
             most_ops: 1,
             oversubscribed: false,
             lost_share: None,
+            lost_lines: None,
             known: false,
             exact: false,
             net: false,

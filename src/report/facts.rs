@@ -56,6 +56,7 @@ pub fn exact_counts(measure: Measure) -> &'static str {
         Measure::Wait => "3 runs of 100,000 calls",
         Measure::Serve => "3 runs of 40,000 requests",
         Measure::Operation => "3 runs of 1,000,000 operations a worker",
+        Measure::Append => "1 run of 1,000,000 lines a worker",
     }
 }
 

@@ -3,9 +3,16 @@
 //! Each metric is one number a visit, from the samples that the visit keeps; the figure of a cell is the
 //! median over its visits, as always.
 
-use super::cells::{REQUEST_SCALE, measure_unit, measure_value};
+mod table;
+
+pub use table::METRICS;
+
+use super::cells::{LINE_SCALE, REQUEST_SCALE, measure_unit, measure_value};
 use super::net::Off;
-use super::samples::{calls, cpu_ns, jain, moved_bytes, rates, request_us, server_cpu_ns, share, switches};
+use super::samples::{
+    a_million, calls, cpu_ns, daemon_cpu_ns, drained_ns, jain, moved_bytes, rates, request_us, server_cpu_ns,
+    share, switches,
+};
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::median;
 use crate::record::{Measured, Sample};
@@ -57,6 +64,20 @@ pub enum Metric {
     P99Us,
     /// Nanoseconds an operation over those of the same in a process that never had a second thread, in percent.
     PercentOfSingle,
+    /// Seconds until the file of a log was complete, per 1,000,000 lines a worker.
+    DrainedS,
+    /// CPU time of the workers over the time until the last line was sent, in percent.
+    AppCpuPercent,
+    /// CPU time of the daemon over the time until the file was complete, in percent.
+    DaemonCpuPercent,
+    /// Lines that got lost, in percent of those that were logged.
+    LostPercent,
+    /// Lines that stand in the file again, of a million.
+    Doubled,
+    /// Lines behind a later one of the same worker, of a million.
+    Reordered,
+    /// Lines of the file that are no whole line, of a million.
+    Torn,
 }
 
 /// One row of the metric table.
@@ -73,191 +94,6 @@ pub struct MetricSpec {
     pub more_is_better: Option<bool>,
     /// One line for `ipcmatrix list metrics`.
     pub help: &'static str,
-}
-
-const EVERY: &[Measure] = Measure::ALL;
-const BANDWIDTH: &[Measure] = &[Measure::Bandwidth];
-const INCREMENT: &[Measure] = &[Measure::Increment];
-const WAIT: &[Measure] = &[Measure::Wait];
-const SERVE: &[Measure] = &[Measure::Serve];
-const OPERATION: &[Measure] = &[Measure::Operation];
-/// Those whose loop is timed without the operation too.
-const WITH_TWIN: &[Measure] = &[Measure::Wait, Measure::Operation];
-
-/// Every metric.
-pub const METRICS: &[MetricSpec] = &[
-    spec(Metric::Figure, "figure", "", EVERY, None, "the figure of the measure (MB/s, us, seconds)"),
-    spec(
-        Metric::NsPerOp,
-        "ns_per_op",
-        "ns an operation",
-        EVERY,
-        Some(false),
-        "elapsed time an operation of a worker",
-    ),
-    spec(
-        Metric::OpsPerSecond,
-        "ops_per_second",
-        "operations/s",
-        EVERY,
-        Some(true),
-        "messages, round trips, increments or operations of all workers, or requests a second",
-    ),
-    spec(
-        Metric::CpuNsPerOp,
-        "cpu_ns_per_op",
-        "CPU ns an operation",
-        EVERY,
-        Some(false),
-        "CPU time of all workers an operation; nearly immune to noise",
-    ),
-    spec(
-        Metric::MbPerCpuSecond,
-        "mb_per_cpu_second",
-        "MB a CPU second",
-        BANDWIDTH,
-        Some(true),
-        "megabytes moved for a second of CPU time of both workers",
-    ),
-    spec(
-        Metric::SwitchesPerOp,
-        "switches_per_op",
-        "context switches an operation",
-        EVERY,
-        Some(false),
-        "voluntary and involuntary context switches of all workers an operation",
-    ),
-    spec(
-        Metric::CallsPerMib,
-        "calls_per_mib",
-        "reads and writes a MiB",
-        BANDWIDTH,
-        Some(false),
-        "system calls of both workers that moved a MiB",
-    ),
-    spec(
-        Metric::Fairness,
-        "fairness",
-        "Jain's index of the workers' rates",
-        INCREMENT,
-        Some(true),
-        "Jain's index of how soon each worker had done its increments: 1 when all end together; as one that is left alone speeds up, one after the other is 0.90 for 2 workers and 0.71 for 5, not 1/n",
-    ),
-    spec(
-        Metric::LeastShare,
-        "least_share",
-        "% of the rates, slowest worker",
-        INCREMENT,
-        None,
-        "share of the slowest, by how soon each worker had done its increments",
-    ),
-    spec(
-        Metric::MostShare,
-        "most_share",
-        "% of the rates, fastest worker",
-        INCREMENT,
-        None,
-        "share of the fastest, by how soon each worker had done its increments",
-    ),
-    spec(
-        Metric::LostShare,
-        "lost_share",
-        "% of the updates lost",
-        INCREMENT,
-        Some(false),
-        "increments that got lost, where there is no lock",
-    ),
-    spec(
-        Metric::PercentOfMemoryCopy,
-        "percent_of_memory_copy",
-        "% of a memory copy",
-        BANDWIDTH,
-        Some(true),
-        "bandwidth over that of one copy in memory at the same size, from the same run",
-    ),
-    spec(
-        Metric::RawNsPerOp,
-        "raw_ns_per_op",
-        "ns an operation, loop included",
-        WITH_TWIN,
-        Some(false),
-        "elapsed time an operation with the overhead of the loop left in",
-    ),
-    spec(
-        Metric::OverheadNsPerOp,
-        "overhead_ns_per_op",
-        "ns an operation, loop alone",
-        WITH_TWIN,
-        Some(false),
-        "time of the loop without the call; taken off other times where it is over 1 %",
-    ),
-    spec(
-        Metric::NsPerDescriptor,
-        "ns_per_descriptor",
-        "ns a descriptor",
-        WAIT,
-        Some(false),
-        "time of a call over the descriptors that are watched",
-    ),
-    spec(
-        Metric::CpuSPer100000,
-        "cpu_s_per_100000",
-        "CPU seconds per 100,000 calls",
-        WAIT,
-        Some(false),
-        "CPU time of 100,000 calls",
-    ),
-    spec(
-        Metric::CallsPerSelectCall,
-        "calls_per_select_call",
-        "calls in the time of one call of the reference",
-        WAIT,
-        Some(true),
-        "calls a second over those of the mechanism that the others are compared with, at the same place",
-    ),
-    spec(
-        Metric::ServerCpuS,
-        "server_cpu_s",
-        "CPU seconds of the server per 40,000 requests",
-        SERVE,
-        Some(false),
-        "CPU time of the server alone, scaled to 40,000 requests",
-    ),
-    spec(
-        Metric::P50Us,
-        "p50_us",
-        "us, half of the requests",
-        SERVE,
-        Some(false),
-        "half of the requests took no longer, from before the request is sent to after its reply came",
-    ),
-    spec(
-        Metric::P99Us,
-        "p99_us",
-        "us, 99 of 100 requests",
-        SERVE,
-        Some(false),
-        "99 of 100 requests took no longer, from before the request is sent to after its reply came",
-    ),
-    spec(
-        Metric::PercentOfSingle,
-        "percent_of_single",
-        "% of a process that never had a second thread",
-        OPERATION,
-        None,
-        "time of an operation over that of the same in a process that never had a second thread",
-    ),
-];
-
-const fn spec(
-    metric: Metric,
-    name: &'static str,
-    unit: &'static str,
-    measures: &'static [Measure],
-    more_is_better: Option<bool>,
-    help: &'static str,
-) -> MetricSpec {
-    MetricSpec { metric, name, unit, measures, more_is_better, help }
 }
 
 impl Metric {
@@ -281,9 +117,11 @@ impl Metric {
         matches!(self, Metric::P50Us | Metric::P99Us)
     }
 
-    /// Whether it compares mechanisms with one another, so that it is no speed of its own.
+    /// Whether it is a share, or compares mechanisms with one another, so that it is no speed of its own.
     pub fn is_ratio(self) -> bool {
-        matches!(self, Metric::CallsPerSelectCall | Metric::PercentOfMemoryCopy | Metric::PercentOfSingle)
+        use Metric::{AppCpuPercent, CallsPerSelectCall, DaemonCpuPercent, LostPercent};
+        matches!(self, CallsPerSelectCall | AppCpuPercent | DaemonCpuPercent | LostPercent)
+            || matches!(self, Metric::PercentOfMemoryCopy | Metric::PercentOfSingle)
     }
 
     /// Whether it is made of CPU time; else it is of elapsed time, or of none.
@@ -359,6 +197,17 @@ impl Metric {
             }
             Metric::P50Us => over_samples(&|sample| request_us(sample, |tally| tally.request_p50_ns)),
             Metric::P99Us => over_samples(&|sample| request_us(sample, |tally| tally.request_p99_ns)),
+            Metric::DrainedS => over_samples(&|sample| drained_ns(sample) / measured.ops as f64 * LINE_SCALE),
+            Metric::AppCpuPercent => {
+                over_samples(&|sample| 100.0 * cpu_ns(sample) / sample.elapsed_ns as f64)
+            }
+            Metric::DaemonCpuPercent => {
+                over_samples(&|sample| 100.0 * daemon_cpu_ns(sample) / drained_ns(sample))
+            }
+            Metric::LostPercent => measured.lost_lines_share().map(|share| 100.0 * share),
+            Metric::Doubled => over_samples(&|sample| a_million(sample, |lines| lines.doubled)),
+            Metric::Reordered => over_samples(&|sample| a_million(sample, |lines| lines.reordered)),
+            Metric::Torn => over_samples(&|sample| a_million(sample, |lines| lines.torn)),
             Metric::Fairness | Metric::LeastShare | Metric::MostShare => None,
         }
         .filter(|value| value.is_finite())
@@ -376,7 +225,7 @@ mod tests {
     use super::*;
     use crate::matrix::METRIC_NAMES;
     use crate::record::{Lead, WorkerSample};
-    use crate::workload::Tally;
+    use crate::workload::{Delivery, Tally};
 
     fn sample(durations_ns: &[u64]) -> Sample {
         let worker = |duration: &u64| WorkerSample {
@@ -386,13 +235,13 @@ mod tests {
             voluntary_switches: 3,
             involuntary_switches: 1,
             cpu: 0,
-            twin: None,
             tally: Tally::moved(2_097_152, 100),
+            ..WorkerSample::default()
         };
         Sample {
             elapsed_ns: durations_ns.iter().copied().max().unwrap_or(1),
-            lost_updates: None,
             workers: durations_ns.iter().map(worker).collect(),
+            ..Sample::default()
         }
     }
 
@@ -467,6 +316,40 @@ mod tests {
         near(of(Metric::ServerCpuS, &cell, &visit), 2000.0 / 100.0 * 40_000.0 / 1e9);
         near(Metric::OpsPerSecond.rate_scale(&cell, &[&visit]), 1e9);
         near(Some(measure_value(&cell, 20.0)), 20.0 * 40_000.0 / 1e9);
+    }
+
+    #[test]
+    fn a_log_gives_its_times_its_cpu_time_and_its_lines() {
+        let cell = Cell::new(Measure::Append, "x");
+        let mut visit = visit(&[4000, 8000], 100);
+        for metric in [Metric::DrainedS, Metric::DaemonCpuPercent, Metric::LostPercent, Metric::Torn] {
+            assert_eq!(of(metric, &cell, &visit), None, "an older journal has no lines");
+        }
+        let sample = &mut visit.samples[0];
+        sample.daemon_cpu_ns = Some(5_000);
+        sample.delivery = Some(Delivery {
+            attempted: 200,
+            lost: 50,
+            doubled: 1,
+            reordered: 2,
+            torn: 3,
+            ..Delivery::default()
+        });
+        sample.workers[0].drained_ns = Some(11_000);
+        near(of(Metric::AppCpuPercent, &cell, &visit), 75.0);
+        assert_eq!(of(Metric::DrainedS, &cell, &visit), None, "one of them does not know");
+        visit.samples[0].workers[1].drained_ns = Some(10_000);
+        near(of(Metric::DrainedS, &cell, &visit), 10_000.0 / 100.0 * 1e6 / 1e9);
+        near(of(Metric::DaemonCpuPercent, &cell, &visit), 50.0);
+        near(of(Metric::LostPercent, &cell, &visit), 25.0);
+        let lines = [Metric::Doubled, Metric::Reordered, Metric::Torn];
+        lines
+            .iter()
+            .zip([5_000.0, 10_000.0, 15_000.0])
+            .for_each(|(metric, wanted)| near(of(*metric, &cell, &visit), wanted));
+        near(Metric::OpsPerSecond.rate_scale(&cell, &[&visit]), 2e9);
+        near(of(Metric::CpuNsPerOp, &cell, &visit), 30.0);
+        near(Some(measure_value(&cell, 20.0)), 0.02);
     }
 
     #[test]

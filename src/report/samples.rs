@@ -2,7 +2,7 @@
 
 use crate::cell::{Axis, Cell};
 use crate::record::{Measured, Sample, WorkerSample};
-use crate::workload::{SERVER, Tally};
+use crate::workload::{Delivery, SERVER, Tally};
 
 /// Nanoseconds of CPU time of all workers.
 pub fn cpu_ns(sample: &Sample) -> f64 {
@@ -18,6 +18,25 @@ pub fn server_cpu_ns(sample: &Sample) -> f64 {
 pub fn request_us(sample: &Sample, percentile: fn(&Tally) -> Option<u64>) -> f64 {
     let timed = sample.workers.iter().find_map(|worker| percentile(&worker.tally));
     timed.map_or(f64::NAN, |ns| ns as f64 / 1e3)
+}
+
+/// Nanoseconds from the earliest begin until what every worker handed over was dealt with; not finite where that
+/// is not known.
+pub fn drained_ns(sample: &Sample) -> f64 {
+    let begin_ns = sample.workers.iter().map(|worker| worker.begin_ns).min();
+    let drained: Option<Vec<u64>> = sample.workers.iter().map(|worker| worker.drained_ns).collect();
+    let drained_ns = drained.and_then(|all| all.into_iter().max());
+    begin_ns.zip(drained_ns).map_or(f64::NAN, |(begin, drained)| drained.saturating_sub(begin) as f64)
+}
+
+/// Nanoseconds of CPU time of the process that works for the workers; not finite where there is none.
+pub fn daemon_cpu_ns(sample: &Sample) -> f64 {
+    sample.daemon_cpu_ns.map_or(f64::NAN, |ns| ns as f64)
+}
+
+/// Lines of some kind, of a million that were logged; not finite where none were.
+pub fn a_million(sample: &Sample, lines: fn(&Delivery) -> u64) -> f64 {
+    sample.delivery.map_or(f64::NAN, |delivery| lines(&delivery) as f64 * 1e6 / delivery.attempted as f64)
 }
 
 /// Context switches of all workers.

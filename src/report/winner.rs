@@ -6,7 +6,9 @@ use crate::measure::stats::Interval;
 /// The column with the best figure, if its interval lies beyond that of every other figure of the row, and if
 /// it is the time or the rate of work that was done. A row of one figure has no winner.
 pub fn winner(slots: &[Slot], more_is_better: bool) -> Option<usize> {
-    let sound = |figure: &&Figure| figure.lost_share.is_none_or(|lost| lost == 0.0);
+    let sound = |figure: &&Figure| {
+        [figure.lost_share, figure.lost_lines].into_iter().flatten().all(|lost| lost == 0.0)
+    };
     let figures: Vec<(usize, &Figure)> = slots
         .iter()
         .enumerate()

@@ -3,6 +3,7 @@
 //! Appendix A; Kerrisk, The Linux Programming Interface, table 63-9.
 //! A served cell has the 40,000 requests of the article that it comes from, 3 times. Operations are as many as
 //! increments, as no source says how many there were.
+//! A served cell has the 40,000 requests of the article that it comes from, 3 times; a log has 1,000,000 lines a worker, once.
 
 use crate::cell::{Cell, Measure};
 use crate::record::Effort;
@@ -15,7 +16,10 @@ const INCREMENTS: u64 = 1_000_000;
 const OPERATIONS: u64 = 1_000_000;
 /// Waits of Kerrisk's table; The Linux Programming Interface, 63.4.5.
 const WAITS: u64 = 100_000;
+/// Lines of each thread, as published with CatServerRTL's figures.
+const LINES: u64 = 1_000_000;
 const BANDWIDTH_LOOPS: u32 = 5;
+const LOG_LOOPS: u32 = 1;
 const OTHER_LOOPS: u32 = 3;
 
 /// A cell that should take longer than this says so in `plan`, in milliseconds.
@@ -32,13 +36,18 @@ pub fn ops(cell: &Cell) -> u64 {
         Some(Measure::Wait) => WAITS,
         Some(Measure::Serve) => REQUESTS,
         Some(Measure::Operation) => OPERATIONS,
+        Some(Measure::Append) => LINES,
         Some(Measure::Increment) | None => INCREMENTS,
     }
 }
 
 /// Samples of an exact cell.
 pub fn effort(cell: &Cell) -> Effort {
-    Effort::exactly(if cell.measure() == Some(Measure::Bandwidth) { BANDWIDTH_LOOPS } else { OTHER_LOOPS })
+    Effort::exactly(match cell.measure() {
+        Some(Measure::Bandwidth) => BANDWIDTH_LOOPS,
+        Some(Measure::Append) => LOG_LOOPS,
+        _ => OTHER_LOOPS,
+    })
 }
 
 /// Milliseconds that an exact cell should take, where an operation costs `op_ns`.
@@ -70,6 +79,8 @@ mod tests {
         assert_eq!(ops(&Cell::new(Measure::Serve, "x")), 40_000);
         let deep = Cell::new(Measure::Operation, "x").with(Axis::Depth, Value::Count(100));
         assert_eq!((ops(&deep), effort(&deep).additive.samples), (1_000_000, 3), "whatever the depth");
+        let log = Cell::new(Measure::Append, "x");
+        assert_eq!((ops(&log), effort(&log).interacting.samples), (1_000_000, 1));
     }
 
     #[test]

@@ -27,6 +27,10 @@ pub enum Leftover {
     PosixSemaphore(String),
     /// A POSIX shared memory object of that name.
     SharedMemory(String),
+    /// A file or a socket of that path.
+    File(String),
+    /// A folder of that path, which must be empty by then: what is in it is announced before it.
+    Folder(String),
 }
 
 /// The coordinator's ends: one tells the guard, the other has its answers.
@@ -51,9 +55,10 @@ pub fn serial() -> u32 {
 
 impl Leftover {
     fn needs_guard(&self) -> bool {
-        // What stands in `/dev/shm` belongs to no namespace.
-        matches!(self, Leftover::PosixSemaphore(_) | Leftover::SharedMemory(_))
-            || !IPC_IS_PRIVATE.load(Ordering::Relaxed)
+        // What stands in a file system, `/dev/shm` included, belongs to no namespace of IPC.
+        let of_ipc =
+            matches!(self, Leftover::SysvQueue(_) | Leftover::SysvSemaphore(_) | Leftover::PosixQueue(_));
+        !of_ipc || !IPC_IS_PRIVATE.load(Ordering::Relaxed)
     }
 
     fn line(&self) -> String {
@@ -63,6 +68,8 @@ impl Leftover {
             Leftover::PosixQueue(name) => format!("m {name}\n"),
             Leftover::PosixSemaphore(name) => format!("n {name}\n"),
             Leftover::SharedMemory(name) => format!("h {name}\n"),
+            Leftover::File(path) => format!("f {path}\n"),
+            Leftover::Folder(path) => format!("d {path}\n"),
         }
     }
 
@@ -74,6 +81,8 @@ impl Leftover {
             "m" => Some(Leftover::PosixQueue(what.to_owned())),
             "n" => Some(Leftover::PosixSemaphore(what.to_owned())),
             "h" => Some(Leftover::SharedMemory(what.to_owned())),
+            "f" => Some(Leftover::File(what.to_owned())),
+            "d" => Some(Leftover::Folder(what.to_owned())),
             _ => None,
         }
     }
@@ -90,6 +99,12 @@ impl Leftover {
             Leftover::SharedMemory(name) => {
                 let _ = nix::sys::mman::shm_unlink(name.as_str());
             }
+            Leftover::File(path) => {
+                let _ = std::fs::remove_file(path);
+            }
+            Leftover::Folder(path) => {
+                let _ = std::fs::remove_dir(path);
+            }
         }
     }
 }
@@ -97,12 +112,19 @@ impl Leftover {
 /// Says that the thing is about to be made. Call it before making it, in the coordinator, before any worker.
 ///
 /// # Errors
-/// pipe(2), fork(2), write(2): the thing must then not be made.
+/// pipe(2), fork(2), write(2), `InvalidInput` for a path with a line end: the thing must then not be made.
 pub fn announce(thing: &Leftover) -> io::Result<()> {
     if !thing.needs_guard() {
         return Ok(());
     }
-    tell(&thing.line(), |_| Ok(()))
+    let line = thing.line();
+    if line.matches('\n').count() > 1 {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the path of a temporary file has a line end",
+        ));
+    }
+    tell(&line, |_| Ok(()))
 }
 
 /// Lets the guard make a named semaphore with that value. sem_open(3) makes it under a name of its own choice
@@ -198,6 +220,8 @@ mod tests {
             Leftover::PosixQueue("/a b".into()),
             Leftover::PosixSemaphore("/c".into()),
             Leftover::SharedMemory("/d".into()),
+            Leftover::File("/e f".into()),
+            Leftover::Folder("/g".into()),
         ];
         for thing in &things {
             write(&writer, thing.line().as_bytes()).unwrap();
@@ -206,9 +230,9 @@ mod tests {
         write(&writer, format!("c 1 {name}\nc 1 {name}\n").as_bytes()).unwrap();
         drop(writer);
         let told = serve(reader, &answer);
-        assert_eq!(told[..5], things);
-        assert_eq!(told[5..], [Leftover::PosixSemaphore(name.clone()), Leftover::PosixSemaphore(name)]);
-        told[5].remove();
+        assert_eq!(told[..7], things);
+        assert_eq!(told[7..], [Leftover::PosixSemaphore(name.clone()), Leftover::PosixSemaphore(name)]);
+        told[7].remove();
         let mut codes = [0; 8];
         assert_eq!(read(&answers, &mut codes), Ok(8));
         let taken = libc::EEXIST.to_ne_bytes();

@@ -30,6 +30,7 @@ pub const DRIVER: Driver = Driver {
     extra_axes: &[(Axis::CapacityBytes, "0")],
     private_ipc: false,
     present: || Ok(()),
+    usable: |_| Ok(()),
     limits: |_| Vec::new(),
     rough_op_ns: |cell| 100 + cell.count(Axis::MessageBytes),
     open: |cells| Ok(Box::new(MemoryCopy::of(alone(cells)?))),

@@ -118,7 +118,7 @@ fn perform(catalog: &Catalog, request: &Request) -> Result<Outcome, Refusal> {
     let cells: Vec<Cell> = std::iter::once(cell).chain(ready.map(|(_, cell)| cell)).cloned().collect();
     let parent = request.runner.map_or_else(nix::unistd::getppid, nix::unistd::Pid::from_raw);
     process::die_with(parent).map_err(|error| Refusal::failed("start", error))?;
-    let workload = (driver.open)(&cells).map_err(|error| Refusal::failed("open", error))?;
+    let workload = (driver.open)(&cells).map_err(Refusal::of_opening)?;
     let placement = match placement::place(cell.word(Axis::Placement), workload.workers()) {
         Err(Refusal::Unavailable(why)) => return refuse(prepared, Some(&why)),
         placed => placed?,
@@ -193,6 +193,7 @@ fn prepare(catalog: &Catalog, cell: &Cell) -> Prepared {
         return Err(Refusal::unavailable(reason, "choose another value of spawn"));
     }
     (driver.present)().map_err(Refusal::Unavailable)?;
+    (driver.usable)(cell).map_err(Refusal::Unavailable)?;
     let effective = isolation::enter(driver, cell)?;
     Ok((driver, effective))
 }
@@ -220,6 +221,7 @@ mod tests {
             extra_axes: &[],
             private_ipc: false,
             present,
+            usable: |_| Ok(()),
             limits: |cell| {
                 let name = LimitName::Protocol { name: "a parcel", most: 100, why: "the van is small" };
                 vec![Limit { name, needs: cell.message_bytes() as u64 }]

@@ -28,6 +28,14 @@ impl Refusal {
         Refusal::Failed { phase, error: error.to_string() }
     }
 
+    /// What the opening of a cell ended with: what only that shows to be missing is no failure.
+    pub fn of_opening(error: std::io::Error) -> Refusal {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<Unavailable>()) {
+            Some(why) => Refusal::Unavailable(why.clone()),
+            None => Refusal::failed("open", error),
+        }
+    }
+
     /// As the record has it.
     pub fn outcome(self) -> Outcome {
         match self {

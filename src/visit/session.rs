@@ -4,7 +4,7 @@ use super::control::{Answer, Control, Order, collect};
 use super::placement::Placement;
 use super::refusal::Refusal;
 use crate::measure::calibrate::calibrate;
-use crate::measure::clock::Deadline;
+use crate::measure::clock::{Deadline, process_cpu_ns};
 use crate::record::{Effort, Lead, Sample, Sampling, WorkerSample};
 use crate::workload::{Batch, Proof, Tally, Workload};
 
@@ -163,17 +163,26 @@ impl Session<'_> {
 
     /// One batch, verified.
     fn batch(&mut self, ops: u64, phase: &'static str) -> Result<Sample, Refusal> {
+        let daemon_cpu_ns = || self.crew.workload.daemon().and_then(process_cpu_ns);
+        let daemon_before_ns = daemon_cpu_ns();
         self.order(&Order::Run(ops), phase)?;
         let workers = expect(self.collect(phase)?, phase, |answer| match answer {
             Answer::Done(sample) => Some(sample),
             _ => None,
         })?;
+        let daemon_cpu_ns = daemon_cpu_ns().zip(daemon_before_ns).map(|(after, before)| after - before);
         self.total_ops += ops;
         let tallies: Vec<Tally> = workers.iter().map(|worker| worker.tally).collect();
         let batch = Batch { ops, total_ops: self.total_ops, tallies: &tallies };
         self.crew.workload.verify(&batch).map_err(|error| Refusal::failed(phase, error))?;
         self.check_cpus(&workers, phase)?;
-        Ok(Sample { elapsed_ns: self.elapsed_of(&workers), lost_updates: self.lost_updates(), workers })
+        Ok(Sample {
+            elapsed_ns: self.elapsed_of(&workers),
+            lost_updates: self.lost_updates(),
+            delivery: self.crew.workload.delivery(),
+            daemon_cpu_ns,
+            workers,
+        })
     }
 
     /// Updates that the last batch lost, where losing them is the result.

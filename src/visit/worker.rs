@@ -68,12 +68,14 @@ fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<Worke
     let end_ns = monotonic_ns();
     let cpu_ns = thread_cpu_ns() - cpu_before;
     let after = getrusage(UsageWho::RUSAGE_THREAD)?;
+    let drained_ns = if body.drains() && body.drain()? { Some(monotonic_ns()) } else { None };
     let twin = if body.has_twin() { Some(twin(body, ops)?) } else { None };
     body.after_batch()?;
     let switches = |count: fn(&Usage) -> i64| (count(&after) - count(&before)) as u64;
     Ok(WorkerSample {
         begin_ns,
         end_ns,
+        drained_ns,
         cpu_ns,
         voluntary_switches: switches(Usage::voluntary_context_switches),
         involuntary_switches: switches(Usage::involuntary_context_switches),

@@ -10,7 +10,8 @@ use ipcmatrix::record::{Effort, Measured, Outcome, Request, Sampling, Unavailabl
 const DEADLINE_MS: u64 = 30_000;
 
 /// What any Linux machine can measure: no library and no newer kernel is asked for.
-pub const EVERYWHERE: &str = "-mechanism:(tirpc_tcp OR tirpc_udp OR door_call_seccomp OR io_uring_poll)";
+pub const EVERYWHERE: &str =
+    "-mechanism:(tirpc_tcp OR tirpc_udp OR door_call_seccomp OR io_uring_poll OR dev_log)";
 
 /// The drivers that all the filters keep: so many cells the smoke matrix has then.
 pub fn drivers(filters: &[&str]) -> usize {

@@ -47,8 +47,8 @@ pub fn trials() -> Vec<Trial> {
                 Measure::RoundTrip => {
                     trials.push(trial(name("answers"), needs, move || answers(driver, spawn)));
                 }
-                // See readiness.rs, serve.rs and operation.rs.
-                Measure::Wait | Measure::Serve | Measure::Operation => {}
+                // See readiness.rs, serve.rs, operation.rs and log.rs.
+                Measure::Wait | Measure::Serve | Measure::Operation | Measure::Append => {}
                 Measure::Increment => {
                     for workers in WORKERS {
                         let run = move || excludes(driver, spawn, workers);

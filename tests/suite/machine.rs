@@ -38,6 +38,8 @@ pub enum Need {
     FullDevice,
     /// A processor whose machine code the trial can read.
     X86,
+    /// The log daemon rsyslogd.
+    Rsyslogd,
     /// What the driver under test is made of: it was looked for, and is not here.
     Present,
 }
@@ -83,6 +85,10 @@ impl Need {
                 Some("needs what its driver did not find; `ipcmatrix list mechanisms` says what".into())
             }
             Need::X86 => when(cfg!(not(target_arch = "x86_64")), "reads machine code of x86_64 only"),
+            Need::Rsyslogd => when(
+                !works("rsyslogd", &["-v"]),
+                "needs rsyslogd, and root or the search path with /usr/sbin",
+            ),
             Need::FullDevice => when(!Path::new("/dev/full").exists(), "needs /dev/full"),
         }
     }

@@ -10,6 +10,7 @@ mod drivers;
 mod hostile;
 mod input;
 mod kills;
+mod log;
 mod machine;
 mod machine_code;
 mod matrices;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         conformance::trials(),
         hostile::trials(),
         kills::trials(),
+        log::trials(),
         readme::trials(),
         refusals::trials(),
         serve::trials(),

@@ -91,7 +91,7 @@ const ARGUMENTS: &[(&str, &[&str], &[&str])] = &[
         &["run", "smok"],
         &[
             "there is no matrix or file smok; did you mean smoke?",
-            "Built in: all, appendix, bandwidth, locks, operations, readiness, serve, smoke",
+            "Built in: all, appendix, bandwidth, locks, log, operations, readiness, serve, smoke",
         ],
     ),
     (
