@@ -79,6 +79,14 @@ pub struct Proof {
 
 /// The part of one worker.
 pub trait Body {
+    /// Before each batch, outside any clock: sees to it that what takes part beside the workers does.
+    ///
+    /// # Errors
+    /// Why it does not.
+    fn before_batch(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Does exactly `ops` operations. Allocates, prints, locks or reads a clock for none of them; only clients
     /// whose single requests are timed read it, once each.
     ///

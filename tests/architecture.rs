@@ -57,7 +57,7 @@ const FAMILY: &[&str] = &["catalog", "cell", "sys", "workload"];
 /// The clients of a server time each request: beside the mechanism, which never reads a clock.
 const READINESS: &[&str] =
     &["catalog", "cell", "measure::clock::monotonic_ns", "measure::histogram", "sys", "workload"];
-/// One of the operations is to read the clock.
+/// One of the operations is to read the clock; beside that, a second thread is watched by it before each batch.
 const OPERATION: &[&str] = &["catalog", "cell", "measure::clock::monotonic_ns", "sys", "workload"];
 
 /// Lines for a daemon have a date, and a daemon that keeps a limit reads the clock: beside whoever logs.

@@ -1,13 +1,18 @@
 //! The second thread of a worker's process: parked, or repeating the same operation on another CPU.
 
 use super::Operation;
+use crate::measure::clock::monotonic_ns;
 use crate::sys::affinity;
 use crate::sys::memory::Line;
 use nix::unistd::{Pid, gettid};
+use std::hint::spin_loop;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
+
+/// No operation takes so long, and who loses a CPU to another program loses it for longer.
+const SOON_NS: u64 = 1_000_000;
 
 /// What worker and second thread share.
 struct Shared {
@@ -81,16 +86,33 @@ impl Companion {
         self.works.then(|| self.shared.done.0.load(Ordering::Relaxed))
     }
 
-    /// Waits until it has done more than that, where it works; for as long as the visit lasts.
+    /// Waits until it has done more than that, where it works; for as long as the visit lasts. It has a CPU of its own, so
+    /// it is seen as soon as it has.
+    fn has_worked_since(&mut self, done: u64) -> io::Result<()> {
+        while self.done().is_some_and(|now| now <= done) {
+            // It may have worked and ended since the line above.
+            let over = self.thread.as_ref().is_none_or(JoinHandle::is_finished);
+            if over && self.done().is_some_and(|now| now <= done) {
+                return Err(self.ended());
+            }
+            spin_loop();
+        }
+        Ok(())
+    }
+
+    /// Waits until it is at work, where it works: it is seen to go on several times, one soon after the other. Else the
+    /// caller, or that thread, has lost its CPU in between, and may have come late.
     ///
     /// # Errors
     /// What ended it.
-    pub fn has_worked_since(&mut self, done: u64) -> io::Result<()> {
-        while self.done().is_some_and(|now| now <= done) {
-            if self.thread.as_ref().is_none_or(JoinHandle::is_finished) {
-                return Err(self.ended());
-            }
-            thread::yield_now();
+    pub fn is_at_work(&mut self) -> io::Result<()> {
+        const TIMES: usize = 3;
+        let mut seen = 0;
+        while self.works && seen < TIMES {
+            let begin_ns = monotonic_ns();
+            self.has_worked_since(self.done().unwrap_or(0))?;
+            let soon = monotonic_ns() - begin_ns < SOON_NS;
+            seen = if soon { seen + 1 } else { 0 };
         }
         Ok(())
     }
@@ -155,8 +177,8 @@ mod tests {
         let mut companion = Companion::working::<Counts>(cpu(), u64::MAX).unwrap();
         for _ in 0..3 {
             let before = companion.done().unwrap();
-            companion.has_worked_since(before).unwrap();
-            assert!(companion.done().unwrap() > before);
+            companion.is_at_work().unwrap();
+            assert!(companion.done().unwrap() >= before + 3);
         }
         let shared = Arc::clone(&companion.shared);
         drop(companion);
@@ -176,7 +198,7 @@ mod tests {
     fn one_that_is_parked_has_nothing_to_count() {
         let mut companion = Companion::parked().unwrap();
         assert_eq!(companion.done(), None);
-        companion.has_worked_since(5).unwrap();
+        companion.is_at_work().unwrap();
         let shared = Arc::clone(&companion.shared);
         drop(companion);
         assert_eq!(Arc::strong_count(&shared), 1, "the thread has ended");

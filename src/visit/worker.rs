@@ -58,6 +58,7 @@ fn obey(control: &Control, gate: Option<&Gate>, body: &mut dyn Body) -> io::Resu
 
 /// One batch. The clock is read last before it and first after it.
 fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<WorkerSample> {
+    body.before_batch()?;
     if let Some(gate) = gate {
         gate.pass();
     }
