@@ -1,6 +1,6 @@
 //! Logs: what keeps the lines of several threads, in a file or by way of a daemon.
 //!
-//! A mechanism implements [`FileWriter`] where it writes the file itself, else [`LogSink`], in a file of its own, and
+//! A mechanism implements `FileWriter` where it writes the file itself, else [`LogSink`], in a file of its own, and
 //! gets a line in [`DRIVERS`]. Whoever logs never reads a clock, prints or forks; the daemon of ours, which is another
 //! program but for its text, is forked by `sys/process.rs` and reads the clock to keep its limit.
 

@@ -1,6 +1,6 @@
 //! An ordinary user gets what root gets, and nobody's limits are touched.
 
-use crate::cells::EVERYWHERE;
+use crate::cells::{EVERYWHERE, drivers};
 use crate::machine::{self, Need, ORDINARY, as_ordinary, is_root, limits};
 use crate::program::{IPCMATRIX, Program};
 use crate::trial;
@@ -18,6 +18,7 @@ const NEEDS: &[Need] = &[Need::Tool("unshare"), Need::OrdinaryNamespace];
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("user::an_ordinary_user_measures_the_same_cells", NEEDS, same_cells),
+        trial("user::an_ordinary_user_logs", NEEDS, logs),
         trial("user::the_limits_of_the_machine_stay", &[], limits_stay),
     ]
 }
@@ -32,8 +33,8 @@ fn for_anybody() -> tempfile::TempDir {
     folder
 }
 
-/// 64K is more than Sun RPC over UDP carries on any machine.
-const RUN: [&str; 11] = [
+/// 64K is more than Sun RPC over UDP carries on any machine, and no line of a log is that long.
+const RUN: [&str; 13] = [
     "run",
     "smoke",
     "--test",
@@ -42,6 +43,8 @@ const RUN: [&str; 11] = [
     "message_bytes=4K,64K",
     "-f",
     "-mechanism:*rpc_udp",
+    "-f",
+    "-measure:append",
     "-f",
     EVERYWHERE,
     "-o",
@@ -76,6 +79,21 @@ fn same_cells() {
     }
     let owner = std::os::unix::fs::MetadataExt::uid(&fs::metadata(home.join("ordinary/README.md")).unwrap());
     assert!(!is_root() || owner == ORDINARY, "it really was somebody else: {owner}");
+}
+
+/// Files without a name, a private socket and a daemon take no privilege.
+fn logs() {
+    let folder = for_anybody();
+    let program = folder.path().join("ipcmatrix");
+    let command = as_ordinary(program.to_str().unwrap());
+    let measured = format!("{} measured, 0 unavailable, 0 failed", drivers(&["measure:append", EVERYWHERE]));
+    Program::new(command[0])
+        .args(&command[1..])
+        .args(["run", "smoke", "--test", "-f", "measure:append", "-f", EVERYWHERE])
+        .folder(folder.path())
+        .run()
+        .exits(0)
+        .prints(&[&measured]);
 }
 
 /// The journal says which limit was raised, from what to what, and that the namespace was private.
