@@ -168,7 +168,7 @@ fn journal_is_replaced() {
 }
 
 /// What has one worker crosses nothing anyway.
-const TWO_WORKERS: &str = "-(mechanism:memory_copy OR measure:wait)";
+const TWO_WORKERS: &str = "-(mechanism:memory_copy OR measure:wait OR measure:operation)";
 
 /// In a thread of its own, as the affinity is the thread's and is inherited by what it starts.
 fn one_cpu() {
