@@ -77,6 +77,19 @@ pub struct Proof {
     pub crc32: u32,
 }
 
+/// When what a worker handed over in a batch had been dealt with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drained {
+    /// It hands nothing over.
+    NothingToTell,
+    /// With the batch itself.
+    AtOnce,
+    /// Just now.
+    Now,
+    /// Nobody can tell.
+    Unknown,
+}
+
 /// The part of one worker.
 pub trait Body {
     /// Before each batch, outside any clock: sees to it that what takes part beside the workers does.
@@ -117,18 +130,12 @@ pub trait Body {
         Ok(())
     }
 
-    /// Whether the work of a batch may go on elsewhere when [`Body::run`] has returned.
-    fn drains(&self) -> bool {
-        false
-    }
-
     /// After each batch, its own time read already: waits until what this worker handed over has been dealt with.
-    /// The time of its return is recorded. `false` where nobody can tell when that was.
     ///
     /// # Errors
     /// The system call that failed, or that whoever was to deal with it is gone.
-    fn drain(&mut self) -> io::Result<bool> {
-        Ok(true)
+    fn drain(&mut self) -> io::Result<Drained> {
+        Ok(Drained::NothingToTell)
     }
 
     /// The untimed pass that checks every byte. Measures that prove themselves otherwise do nothing.
@@ -187,6 +194,11 @@ pub trait Workload: Sync {
     /// Whether workers wait for each other, so that interference may also make them faster and the
     /// minimum would lie.
     fn contended(&self) -> bool {
+        false
+    }
+
+    /// Whether the median of a visit's samples leads though nothing else says so.
+    fn median_leads(&self) -> bool {
         false
     }
 

@@ -6,12 +6,9 @@ use super::check::{Check, Form, Found};
 use super::line::{Line, MOST_LINE_BYTES};
 use super::{Counted, LogSink, Promise, Writer};
 use crate::cell::{Axis, Cell};
-use crate::workload::{Batch, Body, Delivery, Effective, Proof, Tally, Workload, mismatch};
+use crate::workload::{Batch, Body, Delivery, Drained, Effective, Proof, Tally, Workload, mismatch};
 use std::io;
 use std::sync::{Mutex, PoisonError};
-
-/// The fewest lines of a batch: more than one that is written together, and more than a socket keeps by default.
-const LEAST_OPS: u64 = 1_000;
 
 /// Lines appended to one log.
 pub struct Append<S> {
@@ -72,11 +69,7 @@ impl<W: Writer> Body for Logger<W> {
         Ok(Tally { refused: Some(refused), ..Tally::default() })
     }
 
-    fn drains(&self) -> bool {
-        true
-    }
-
-    fn drain(&mut self) -> io::Result<bool> {
+    fn drain(&mut self) -> io::Result<Drained> {
         self.writer.drain()
     }
 }
@@ -85,7 +78,7 @@ impl<W: Writer> Body for Logger<W> {
 fn no_room(ops: u64, most: u64) -> io::Error {
     let text = format!(
         "a batch of {ops} lines a worker has no room: the file may have {most} of each (the disk, RLIMIT_FSIZE, and 1 GiB \
-         in any case); make room, or name another folder in the environment variable TMPDIR"
+         in any case); make room, name another folder in the environment variable TMPDIR, or raise the limit (`ulimit -f`)"
     );
     io::Error::new(io::ErrorKind::StorageFull, text)
 }
@@ -111,7 +104,7 @@ impl<S: LogSink> Workload for Append<S> {
     }
 
     fn least_ops(&self) -> u64 {
-        LEAST_OPS
+        S::LEAST_LINES
     }
 
     fn longest_batch_ns(&self) -> u64 {

@@ -59,11 +59,15 @@ impl Daemon<'_> {
     /// recv(2), write(2); `InvalidData` for a message without a priority.
     pub fn serve(&self) -> io::Result<()> {
         let mut buffer = [0; MOST_LINE_BYTES + 1];
-        let mut limiter = Limiter::default();
+        let (mut limiter, mut marks) = (Limiter::default(), 0);
         loop {
             let got = self.socket.recv(&mut buffer[..MOST_LINE_BYTES])?;
             if buffer[0] == MARK && got == mark(0).len() {
-                limiter = Limiter::default();
+                // A batch is over when every worker has marked its end; until then the limit holds.
+                marks += 1;
+                if marks % self.replies.len() == 0 {
+                    limiter = Limiter::default();
+                }
                 self.answer(usize::from(buffer[1]))?;
                 continue;
             }

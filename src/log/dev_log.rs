@@ -11,7 +11,7 @@ use super::tail::{Tail, pause};
 use super::{Framing, LogSink, Promise, Writer, listener};
 use crate::cell::{Axis, Cell, Unavailable};
 use crate::sys::leftovers::serial;
-use crate::workload::{Effective, mismatch};
+use crate::workload::{Drained, Effective, mismatch};
 use std::fs::File;
 use std::io;
 use std::os::unix::net::UnixDatagram;
@@ -28,6 +28,8 @@ const LOOKS_WHILE_QUIET: u32 = 1_500;
 const LOOKS_TO_SETTLE: u32 = 20;
 /// Batches are short: what is measured here stays in the machine's log.
 const LONGEST_BATCH_NS: u64 = 5_000_000;
+/// More than its socket holds; every line stays in the log of the machine.
+const LEAST_LINES: u64 = 1_000;
 
 /// The daemon of the machine.
 pub struct DevLog {
@@ -116,6 +118,7 @@ impl LogSink for DevLog {
     const NOTE: &'static str = "dev_log is the log daemon that the machine has, with its own format, limits and file: its lines stay in the machine's log. Drained is when its file had the last line, looked at each millisecond.";
     const EXTRA_AXES: &'static [(Axis, &'static str)] =
         &[(Axis::Sender, "blocking"), (Axis::LogSocket, "/dev/log"), (Axis::LogFile, "looked_for")];
+    const LEAST_LINES: u64 = LEAST_LINES;
     const LONGEST_BATCH_NS: u64 = LONGEST_BATCH_NS;
     type Writer = ToLog;
 
@@ -129,7 +132,7 @@ impl LogSink for DevLog {
         let policy = cell.word(Axis::Sender).to_owned();
         let sender = Sender::new(connected(&socket).map_err(io::Error::other)?, &policy);
         let (path, file) = find_file(cell, &sender)?;
-        room_in(path.parent().unwrap_or(&path), cell).map_err(|why| {
+        room_in(path.parent().unwrap_or(&path), cell).map_err(|(why, _)| {
             let remedy = "make room there".to_owned();
             io::Error::other(Unavailable {
                 reason: format!("the folder of {}: {why}", path.display()),
@@ -202,9 +205,10 @@ impl Writer for ToLog {
     }
 
     /// Logs a mark behind its lines and looks for it. Where the daemon swallows that too, the file falls silent.
-    fn drain(&mut self) -> io::Result<bool> {
+    fn drain(&mut self) -> io::Result<Drained> {
         let (line, text) = mark(self.worker);
         self.sender.send_surely(line.as_bytes())?;
-        self.tail.awaits(text.as_bytes(), LOOKS_WHILE_QUIET)
+        let seen = self.tail.awaits(text.as_bytes(), LOOKS_WHILE_QUIET)?;
+        Ok(if seen { Drained::Now } else { Drained::Unknown })
     }
 }

@@ -37,6 +37,7 @@ impl<W: FileWriter> LogSink for InFile<W> {
     const NAME: &'static str = W::NAME;
     const SUMMARY: &'static str = W::SUMMARY;
     const NOTE: &'static str = W::NOTE;
+    const LEAST_LINES: u64 = 20_000;
     type Writer = W;
 
     fn usable(cell: &Cell) -> Result<(), Unavailable> {

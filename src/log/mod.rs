@@ -23,7 +23,7 @@ mod writev_batch;
 
 use crate::catalog::{Driver, Family, Limit, LimitName, alone};
 use crate::cell::{Axis, Cell, Measure, Unavailable};
-use crate::workload::Effective;
+use crate::workload::{Drained, Effective};
 use append::Append;
 use check::Check;
 use in_file::InFile;
@@ -40,6 +40,9 @@ pub trait LogSink: Sync + Sized + 'static {
     const NOTE: &'static str = "";
     /// Axes of its own.
     const EXTRA_AXES: &'static [(Axis, &'static str)] = &[];
+    /// The fewest lines of a batch of each worker: workers that begin some milliseconds apart, and what a socket holds,
+    /// must not show.
+    const LEAST_LINES: u64 = 10_000;
     /// Nanoseconds that a batch need not exceed.
     const LONGEST_BATCH_NS: u64 = u64::MAX;
     /// What one worker logs with.
@@ -111,12 +114,12 @@ pub trait Writer {
         Ok(())
     }
 
-    /// Outside the clock: waits until all that was handed over is in the file. `false` where nobody can tell.
+    /// Outside the clock: waits until all that was handed over is in the file.
     ///
     /// # Errors
     /// The system call that failed, or that the daemon is gone.
-    fn drain(&mut self) -> io::Result<bool> {
-        Ok(true)
+    fn drain(&mut self) -> io::Result<Drained> {
+        Ok(Drained::AtOnce)
     }
 }
 

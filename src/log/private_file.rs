@@ -39,29 +39,45 @@ pub struct PrivateFile {
 /// How much there is, how much is needed, and how to name another folder.
 pub fn has_room(cell: &Cell) -> Result<(), Unavailable> {
     let folder = env::temp_dir();
-    room_in(&folder, cell).map_err(|why| Unavailable {
+    room_in(&folder, cell).map_err(|(why, remedy)| Unavailable {
         reason: format!("the folder for temporary files, {}: {why}", folder.display()),
-        remedy: "make room there, or name another folder in the environment variable TMPDIR".into(),
+        remedy: remedy.into(),
     })
 }
 
-/// Whether a folder has room for a cell; how much there is and how much is needed where not.
-pub fn room_in(folder: &Path, cell: &Cell) -> Result<(), String> {
+const MAKE_ROOM: &str = "make room there, or name another folder in the environment variable TMPDIR";
+const RAISE_SIZE: &str =
+    "raise the limit of this process, e.g. `ulimit -f unlimited` or `prlimit --fsize=unlimited`";
+
+/// Whether a folder has room for a cell; how much there is and how much is needed where not, and what helps.
+pub fn room_in(folder: &Path, cell: &Cell) -> Result<(), (String, &'static str)> {
     let needs = cell.count(Axis::Workers) * LEAST_ROOM_LINES * cell.count(Axis::MessageBytes);
     match room_bytes(folder) {
         Ok((has, _)) if has >= needs => Ok(()),
-        Ok((has, what)) => Err(format!("{what} leaves {has} bytes for a file in it, the cell needs {needs}")),
-        Err(error) => Err(format!("it cannot be looked at: {error}")),
+        Ok((has, limit)) => Err((
+            format!("{} leaves {has} bytes for a file in it, the cell needs {needs}", limit.what),
+            limit.remedy,
+        )),
+        Err(error) => Err((format!("it cannot be looked at: {error}"), MAKE_ROOM)),
     }
 }
 
+/// What limits the size of a file, and what helps where that is too little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SizeLimit {
+    what: &'static str,
+    remedy: &'static str,
+}
+
 /// Bytes that a file there may have, and what says so: the disk, `RLIMIT_FSIZE`, or a limit of ours.
-pub fn room_bytes(folder: &Path) -> io::Result<(u64, &'static str)> {
+pub fn room_bytes(folder: &Path) -> io::Result<(u64, SizeLimit)> {
     let disk = statvfs(folder)?;
     let free = disk.fragment_size().saturating_mul(disk.blocks_available());
     let (soft, _) = getrlimit(Resource::RLIMIT_FSIZE)?;
-    let rooms = [(MOST_FILE_BYTES, "a limit of ipcmatrix"), (free, "the disk"), (soft, "RLIMIT_FSIZE")];
-    Ok(rooms.into_iter().min().unwrap_or_default())
+    let disk = (free, SizeLimit { what: "the disk", remedy: MAKE_ROOM });
+    let process = (soft, SizeLimit { what: "RLIMIT_FSIZE", remedy: RAISE_SIZE });
+    let ours = SizeLimit { what: "a limit of ipcmatrix", remedy: "choose shorter lines, or fewer workers" };
+    Ok(disk.min(process).min((MOST_FILE_BYTES, ours)))
 }
 
 impl PrivateFile {
@@ -193,12 +209,13 @@ pub fn cut(mut file: &File, line: &[u8], written: usize) -> io::Error {
 /// A full disk and a limit that is reached, in words.
 #[cold]
 pub fn explained(error: io::Error) -> io::Error {
-    let why = match error.kind() {
-        io::ErrorKind::StorageFull => "the disk of the log is full",
-        io::ErrorKind::QuotaExceeded => "the quota of the user is used up",
-        io::ErrorKind::FileTooLarge => "the file of the log is as large as it may be (RLIMIT_FSIZE)",
+    let (why, remedy) = match error.kind() {
+        io::ErrorKind::StorageFull => ("the disk of the log is full", MAKE_ROOM),
+        io::ErrorKind::QuotaExceeded => ("the quota of the user is used up", MAKE_ROOM),
+        io::ErrorKind::FileTooLarge => {
+            ("the file of the log is as large as it may be (RLIMIT_FSIZE)", RAISE_SIZE)
+        }
         _ => return error,
     };
-    let remedy = "make room, or name another folder in the environment variable TMPDIR";
     io::Error::new(error.kind(), format!("{why}: {error}; {remedy}"))
 }

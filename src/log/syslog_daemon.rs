@@ -13,7 +13,7 @@ use crate::cell::{Axis, Cell, Unavailable};
 use crate::measure::clock::syslog_now;
 use crate::sys::memory::SharedPair;
 use crate::sys::process;
-use crate::workload::Effective;
+use crate::workload::{Drained, Effective};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, recv, socketpair};
@@ -213,11 +213,11 @@ impl Writer for ToDaemon {
         self.sender.send_line(line).map_err(|error| self.explained(error))
     }
 
-    fn drain(&mut self) -> io::Result<bool> {
+    fn drain(&mut self) -> io::Result<Drained> {
         self.sender.send_surely(&mark(self.worker)).map_err(|error| self.explained(error))?;
         match recv(self.answers.as_raw_fd(), &mut [0], MsgFlags::empty())? {
             0 => Err(self.explained(gone())),
-            _ => Ok(true),
+            _ => Ok(Drained::Now),
         }
     }
 }

@@ -190,7 +190,12 @@ fn a_folder_without_room_is_unavailable_with_how_much_is_needed() {
     assert_eq!(private_file::has_room(&all(80)), Ok(()));
     let refused = private_file::has_room(&all(1 << 20)).unwrap_err();
     assert!(refused.reason.contains("the cell needs 1258291200000"), "{refused}");
-    assert!(refused.remedy.contains("TMPDIR"), "{refused}");
+    // What binds depends on the machine: the limit of ours, a smaller disk, or RLIMIT_FSIZE.
+    let binds =
+        [("a limit of ipcmatrix", "shorter lines"), ("the disk", "TMPDIR"), ("RLIMIT_FSIZE", "ulimit -f")];
+    let fits =
+        |(what, remedy): &(&str, &str)| refused.reason.contains(what) && refused.remedy.contains(remedy);
+    assert!(binds.iter().any(fits), "{refused}");
 }
 
 #[test]

@@ -216,8 +216,12 @@ impl<O: Operation> Workload for Repeat<O> {
         true
     }
 
-    /// Beside a second thread that works, too, the fastest sample leads: the three states are compared with one another, so
-    /// the same number must lead in all of them. How much that thread did stands with each sample.
+    /// Beside a second thread that works a sample is fastest when that thread has lost its CPU: the fastest would be the one
+    /// that shows least of it.
+    fn median_leads(&self) -> bool {
+        self.state == State::Working
+    }
+
     fn contended(&self) -> bool {
         self.workers > 1
     }

@@ -98,6 +98,12 @@ fn parse(columns: &[&str], fields: &[&str]) -> Option<Figure> {
     })
 }
 
+/// What CatServerRTL's percentages are of.
+const SEVERAL: &str = "published for a program with several threads, which may have been parked or not";
+const OTHER_SINGLE: &str = "published in percent of another library: the standard one with one thread";
+const OTHER_SINGLE_SEVERAL: &str = "published in percent of another library, the standard one with one thread, for a program with several \
+     threads, which may have been parked or not";
+
 /// What our tables must show for a figure in that unit to stand beside it, and what is to be said then.
 fn metric(unit: &str) -> (&'static str, Option<&'static str>) {
     match unit {
@@ -112,13 +118,10 @@ fn metric(unit: &str) -> (&'static str, Option<&'static str>) {
                 "published in seconds of elapsed time; today's are of CPU time, and the factor is between these two",
             ),
         ),
-        "% of single" => (
-            "percent_of_single",
-            Some(
-                "published for a program with several threads, which may have been parked or not; percent of the standard \
-                 run-time library with one thread",
-            ),
-        ),
+        "% of single" => ("percent_of_single", None),
+        "% of single, several threads" => ("percent_of_single", Some(SEVERAL)),
+        "% of the standard single" => ("percent_of_single", Some(OTHER_SINGLE)),
+        "% of the standard single, several threads" => ("percent_of_single", Some(OTHER_SINGLE_SEVERAL)),
         _ => ("figure", None),
     }
 }

@@ -122,7 +122,7 @@ pub fn run(
     Ok(Figures {
         ops,
         calibrated: given_ops.is_none(),
-        lead: match (effort.exact, additive) {
+        lead: match (effort.exact, additive && !workload.median_leads()) {
             (true, _) => Lead::Mean,
             (false, true) => Lead::Floor,
             (false, false) => Lead::Typ,

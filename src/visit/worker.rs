@@ -5,7 +5,7 @@ use super::gate::Gate;
 use crate::measure::clock::{monotonic_ns, thread_cpu_ns};
 use crate::record::{Twin, WorkerSample};
 use crate::sys::affinity;
-use crate::workload::{Body, Workload};
+use crate::workload::{Body, Drained, Workload};
 use nix::sched::sched_getcpu;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use std::any::Any;
@@ -69,7 +69,11 @@ fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<Worke
     let end_ns = monotonic_ns();
     let cpu_ns = thread_cpu_ns() - cpu_before;
     let after = getrusage(UsageWho::RUSAGE_THREAD)?;
-    let drained_ns = if body.drains() && body.drain()? { Some(monotonic_ns()) } else { None };
+    let drained_ns = match body.drain()? {
+        Drained::NothingToTell | Drained::Unknown => None,
+        Drained::AtOnce => Some(end_ns),
+        Drained::Now => Some(monotonic_ns()),
+    };
     let twin = if body.has_twin() { Some(twin(body, ops)?) } else { None };
     body.after_batch()?;
     let switches = |count: fn(&Usage) -> i64| (count(&after) - count(&before)) as u64;
