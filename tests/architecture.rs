@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "catalog",
             "cell",
+            "doctor",
             "environment",
             "matrix",
             "measure::clock",
@@ -35,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "visit",
         ],
     ),
+    ("doctor", &["environment"]),
     ("environment", &[]),
     ("lib", &[]),
     ("lock", FAMILY),

@@ -10,9 +10,12 @@ mod container;
 mod cpu;
 mod fact;
 mod identity;
+mod interference;
 mod kernel;
 mod limits;
 mod memory;
+#[cfg(test)]
+pub(crate) mod saved;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -23,6 +26,7 @@ pub use container::{Cgroup, Container, Quota, Throttling};
 pub use cpu::{Cache, Cpu, CpuSet, LogicalCpu};
 pub use fact::{Amount, Fact, Unknown};
 pub use identity::Identity;
+pub use interference::Interference;
 pub use kernel::Kernel;
 pub use limits::{Limits, Rlimit};
 pub use memory::Memory;
@@ -52,17 +56,22 @@ pub struct Environment {
     pub container: Container,
     /// How busy the machine was.
     pub activity: Activity,
+    /// What may have disturbed the run; older files do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interference: Option<Interference>,
 }
 
 impl Environment {
     /// Reads the machine below `root`: `/` is the machine itself, anything else a saved tree.
     pub fn read(root: &Path) -> Environment {
         let tree = tree::Tree::new(root);
+        let cpu = Cpu::read(&tree);
         Environment {
             schema: SCHEMA.to_string(),
             identity: Identity::read(&tree),
             kernel: Kernel::read(&tree),
-            cpu: Cpu::read(&tree),
+            interference: Some(Interference::read(&tree, &cpu.allowed)),
+            cpu,
             memory: Memory::read(&tree),
             limits: Limits::read(&tree),
             container: Container::read(&tree),

@@ -263,7 +263,9 @@ fn json_has_its_shape_and_comes_back_the_same() {
     }
     let json = serde_json::to_value(big_machine().read()).expect("JSON");
     let keys: Vec<&String> = json.as_object().expect("an object").keys().collect();
-    assert_eq!(keys, ["schema", "identity", "kernel", "cpu", "memory", "limits", "container", "activity"]);
+    let parts =
+        ["schema", "identity", "kernel", "cpu", "memory", "limits", "container", "activity", "interference"];
+    assert_eq!(keys, parts);
     assert_eq!(json["schema"], "ipcmatrix.environment.v1");
     assert_eq!(json["cpu"]["online"], json!({"list": "0-7", "count": 8}));
     assert_eq!(json["limits"]["rlimits"]["RLIMIT_NOFILE"], json!({"soft": 1024, "hard": "unlimited"}));
