@@ -14,6 +14,7 @@ mod interference;
 mod kernel;
 mod limits;
 mod memory;
+pub mod proximity;
 #[cfg(test)]
 pub(crate) mod saved;
 mod summary;
