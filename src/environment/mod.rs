@@ -9,6 +9,7 @@ mod activity;
 mod container;
 mod cpu;
 mod fact;
+mod files;
 mod identity;
 mod interference;
 mod kernel;
@@ -57,9 +58,15 @@ pub struct Environment {
     pub container: Container,
     /// How busy the machine was.
     pub activity: Activity,
+    /// Type of the file system of the folder for temporary files; older files do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temporary_file_system: Option<Fact<String>>,
     /// What may have disturbed the run; older files do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interference: Option<Interference>,
+    /// Eight hexadecimal digits ([`Environment::class`]) and what they stand for; older files do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_class: Option<[String; 2]>,
 }
 
 impl Environment {
@@ -67,17 +74,21 @@ impl Environment {
     pub fn read(root: &Path) -> Environment {
         let tree = tree::Tree::new(root);
         let cpu = Cpu::read(&tree);
-        Environment {
+        let mut environment = Environment {
             schema: SCHEMA.to_string(),
             identity: Identity::read(&tree),
             kernel: Kernel::read(&tree),
+            temporary_file_system: Some(files::temporary_file_system(&tree).into()),
+            machine_class: None,
             interference: Some(Interference::read(&tree, &cpu.allowed)),
             cpu,
             memory: Memory::read(&tree),
             limits: Limits::read(&tree),
             container: Container::read(&tree),
             activity: Activity::read(&tree),
-        }
+        };
+        environment.machine_class = Some([environment.class(), summary::class_line(&environment)]);
+        environment
     }
 
     /// The text of `environment.json`, with a newline at its end.

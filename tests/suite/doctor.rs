@@ -9,6 +9,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         trial("doctor::both_shapes_say_the_same", &[], both_shapes_say_the_same),
         trial("doctor::a_low_limit_is_told_with_its_remedy", &[], a_low_limit_is_told),
+        trial("doctor::a_run_names_the_same_class", &[], a_run_names_the_same_class),
         trial("doctor::an_unknown_shape_is_a_mistake", &[], || {
             Program::ipcmatrix(["doctor", "--format", "csv"]).run().exits(2);
         }),
@@ -36,6 +37,21 @@ fn both_shapes_say_the_same() {
         let line = format!("  {} {name}: ", finding["severity"].as_str().expect("a word"));
         assert!(passing.contains(&name) || text.stdout.contains(&line), "{line}\n{}", text.stdout);
     }
+}
+
+fn a_run_names_the_same_class() {
+    let document = json(Program::ipcmatrix(["doctor", "--format", "json"]));
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["run", "smoke", "--test", "-q", "-f", "measure:round_trip mechanism:pipe", "-o", "out"];
+    Program::ipcmatrix(words).folder(folder.path()).run().exits(0);
+    let read = |file: &str| std::fs::read_to_string(folder.path().join("out").join(file)).unwrap();
+    let journal = read("records.jsonl");
+    let header: Value = serde_json::from_str(journal.lines().next().unwrap()).unwrap();
+    let environment: Value = serde_json::from_str(&read("environment.json")).unwrap();
+    let class = document["machine_class"].as_str().unwrap();
+    assert_eq!(header["machine_class"][0], class);
+    assert_eq!(header["machine_class"], environment["machine_class"]);
+    assert!(read("README.md").contains(&format!("class {class}: ")), "{}", read("README.md"));
 }
 
 fn a_low_limit_is_told() {
