@@ -113,6 +113,10 @@ pub const MOST_DEPTH: u64 = 1_000;
 /// The word of [`Axis::ProcessState`] for a process that never had a second thread.
 pub const SINGLE: &str = "single";
 
+/// The words of [`Axis::Placement`].
+const PLACEMENTS: &[&str] =
+    &["same_cpu", "cross_cpu", "free", "smt_sibling", "same_l2", "same_llc", "cross_llc", "cross_node"];
+
 /// Every axis, in printing order. Lists, validation and help walk this table.
 pub const AXES: &[AxisSpec] = &[
     AxisSpec {
@@ -148,8 +152,8 @@ pub const AXES: &[AxisSpec] = &[
     AxisSpec {
         axis: Axis::Placement,
         name: "placement",
-        kind: Kind::Words(&["same_cpu", "cross_cpu", "free"]),
-        help: "workers on one CPU, spread over the CPUs, or wherever the kernel puts them",
+        kind: Kind::Words(PLACEMENTS),
+        help: "workers on one CPU, spread over the CPUs, wherever the kernel puts them, or in turn on the two CPUs of a pair that is so near",
     },
     AxisSpec {
         axis: Axis::Nodelay,

@@ -57,6 +57,9 @@ pub struct Header {
     pub precision: f64,
     /// When the run began, RFC 3339 in UTC.
     pub started: String,
+    /// The class of the machine, as eight hexadecimal digits, and what it stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_class: Option<[String; 2]>,
     /// Every table.
     pub tables: Vec<Table>,
     /// Every cell of every table, each once.

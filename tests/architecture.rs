@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "catalog",
             "cell",
+            "doctor",
             "environment",
             "matrix",
             "measure::clock",
@@ -35,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "visit",
         ],
     ),
+    ("doctor", &["environment"]),
     ("environment", &[]),
     ("lib", &[]),
     ("lock", FAMILY),
@@ -50,7 +52,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("runner", &["cell", "measure", "record"]),
     ("sys", &[]),
     ("transport", FAMILY),
-    ("visit", &["catalog", "cell", "measure", "record", "sys", "workload"]),
+    ("visit", &["catalog", "cell", "environment::proximity", "measure", "record", "sys", "workload"]),
     ("workload", &[]),
 ];
 const FAMILY: &[&str] = &["catalog", "cell", "sys", "workload"];

@@ -35,6 +35,8 @@ pub enum Command {
     List(List),
     /// Print the tables of a run that was made before
     Report(Report),
+    /// Show what disturbs measuring on this machine and which cells it refuses, with remedies; changes nothing
+    Doctor(Doctor),
     /// One visit of one cell: a request on standard input, an outcome on standard output
     #[command(hide = true)]
     Cell,
@@ -185,6 +187,27 @@ pub enum Format {
     Md,
     /// One row a sample
     Csv,
+}
+
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  ipcmatrix doctor
+  ipcmatrix doctor --format json > doctor.json";
+
+#[derive(Args, Debug)]
+#[command(after_help = DOCTOR_EXAMPLES)]
+pub struct Doctor {
+    /// Shape of the document
+    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
+    pub format: DoctorFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DoctorFormat {
+    /// For a terminal
+    Text,
+    /// One JSON document
+    Json,
 }
 
 fn parse_budget(text: &str) -> Result<Duration, String> {

@@ -1,6 +1,7 @@
 //! The command line: what was typed becomes a plan, a run or a document. Errors end here, with an exit code.
 
 mod arguments;
+mod doctor;
 mod list;
 mod matrices;
 mod output;
@@ -69,6 +70,7 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::Plan(arguments) => plan::plan(&arguments, catalog),
         Command::List(arguments) => list::list(arguments.what, catalog),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
         Command::Cell => crate::visit::main(catalog),
         Command::Probe => crate::visit::probe(catalog),
     }

@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     if arguments.anonymous {
         environment.leave_out_names();
     }
-    let header = header(arguments, &matrix, catalog);
+    let header = header(arguments, &matrix, catalog, environment.machine_class.clone());
     // Before anything is written, so that a signal that comes meanwhile finds a run that it can end well.
     let signals = Signals::watch().context("cannot watch for signals")?;
     let folder = folder(arguments, &header, &environment)?;
@@ -85,7 +85,12 @@ pub fn budget(typed: Option<Duration>, quick: bool, matrix: &Matrix) -> Duration
     typed.unwrap_or(usual)
 }
 
-fn header(arguments: &Arguments, matrix: &Matrix, catalog: &Catalog) -> Header {
+fn header(
+    arguments: &Arguments,
+    matrix: &Matrix,
+    catalog: &Catalog,
+    machine_class: Option<[String; 2]>,
+) -> Header {
     let amount = &arguments.amount;
     let budget = match (arguments.test || amount.exact, amount.budget) {
         (true, None) => NO_BUDGET,
@@ -110,6 +115,7 @@ fn header(arguments: &Arguments, matrix: &Matrix, catalog: &Catalog) -> Header {
         budget_s: budget.as_secs_f64(),
         precision: arguments.amount.precision,
         started: utc_now(),
+        machine_class,
         tables: matrix.tables.iter().map(|table| with_driver_notes(table, matrix, catalog)).collect(),
         cells: matrix.cells.clone(),
     }

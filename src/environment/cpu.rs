@@ -151,7 +151,7 @@ impl CpuSet {
     }
 
     /// Writes the list format.
-    fn of(numbers: &BTreeSet<u32>) -> CpuSet {
+    pub(super) fn of(numbers: &BTreeSet<u32>) -> CpuSet {
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for &number in numbers {
             match runs.last_mut() {

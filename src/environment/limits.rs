@@ -41,6 +41,11 @@ const NAMESPACES: &[&str] = &[
     "user.max_user_namespaces",
 ];
 
+/// Sysctls that forbid a mechanism or shift what is measured; cells that they forbid say so, so they are no part of
+/// the machine class.
+const PERMISSIONS: &[&str] =
+    &["kernel.io_uring_disabled", "kernel.numa_balancing", "kernel.perf_event_paranoid", "vm.swappiness"];
+
 /// The names that `/proc/self/limits` uses, and those of getrlimit(2).
 const RLIMITS: &[(&str, &str)] = &[
     ("Max cpu time", "RLIMIT_CPU"),
@@ -81,7 +86,7 @@ pub struct Rlimit {
 
 impl Limits {
     pub(super) fn read(tree: &Tree) -> Limits {
-        let names = MECHANISMS.iter().chain(NAMESPACES);
+        let names = MECHANISMS.iter().chain(NAMESPACES).chain(PERMISSIONS);
         let table = tree.text("/proc/self/limits");
         Limits {
             sysctls: names.map(|name| (name.to_string(), sysctl(tree, name).into())).collect(),

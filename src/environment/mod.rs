@@ -9,10 +9,15 @@ mod activity;
 mod container;
 mod cpu;
 mod fact;
+mod files;
 mod identity;
+mod interference;
 mod kernel;
 mod limits;
 mod memory;
+pub mod proximity;
+#[cfg(test)]
+pub(crate) mod saved;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -23,6 +28,7 @@ pub use container::{Cgroup, Container, Quota, Throttling};
 pub use cpu::{Cache, Cpu, CpuSet, LogicalCpu};
 pub use fact::{Amount, Fact, Unknown};
 pub use identity::Identity;
+pub use interference::Interference;
 pub use kernel::Kernel;
 pub use limits::{Limits, Rlimit};
 pub use memory::Memory;
@@ -52,22 +58,37 @@ pub struct Environment {
     pub container: Container,
     /// How busy the machine was.
     pub activity: Activity,
+    /// Type of the file system of the folder for temporary files; older files do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temporary_file_system: Option<Fact<String>>,
+    /// What may have disturbed the run; older files do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interference: Option<Interference>,
+    /// Eight hexadecimal digits ([`Environment::class`]) and what they stand for; older files do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_class: Option<[String; 2]>,
 }
 
 impl Environment {
     /// Reads the machine below `root`: `/` is the machine itself, anything else a saved tree.
     pub fn read(root: &Path) -> Environment {
         let tree = tree::Tree::new(root);
-        Environment {
+        let cpu = Cpu::read(&tree);
+        let mut environment = Environment {
             schema: SCHEMA.to_string(),
             identity: Identity::read(&tree),
             kernel: Kernel::read(&tree),
-            cpu: Cpu::read(&tree),
+            temporary_file_system: Some(files::temporary_file_system(&tree).into()),
+            machine_class: None,
+            interference: Some(Interference::read(&tree, &cpu.allowed)),
+            cpu,
             memory: Memory::read(&tree),
             limits: Limits::read(&tree),
             container: Container::read(&tree),
             activity: Activity::read(&tree),
-        }
+        };
+        environment.machine_class = Some([environment.class(), summary::class_line(&environment)]);
+        environment
     }
 
     /// The text of `environment.json`, with a newline at its end.

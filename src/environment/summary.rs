@@ -93,6 +93,27 @@ fn cache_counts(env: &Environment) -> Vec<String> {
     counts.into_iter().map(show).collect()
 }
 
+/// What the class stands for, for people: nothing that changes from run to run, no clock rate, no name.
+pub(super) fn class_line(env: &Environment) -> String {
+    let cpu = &env.cpu;
+    let (packages, cores, nodes) = cpu.parts();
+    let mut parts = vec![cpu.model.known().map_or("unknown model", |model| model_name(model)).to_string()];
+    let shape = [(packages, "package"), (cores, "core"), (nodes, "node")];
+    let shape: Vec<String> =
+        shape.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| plural(count, what)).collect();
+    let cpus = cpu.count().map_or("unknown number of CPUs".to_string(), |count| plural(count, "CPU"));
+    parts.push(if shape.is_empty() { cpus } else { format!("{cpus} ({})", shape.join(", ")) });
+    if let Some(allowed) = cpu.allowed.known().filter(|allowed| Some(allowed.count) != cpu.count()) {
+        parts.push(format!("{} allowed", allowed.count));
+    }
+    parts.push(format!("kernel {}", word(&env.kernel.release, "unknown")));
+    if let Some(cpus) = quota_cpus(env) {
+        parts.push(format!("CPU quota {cpus:.2}"));
+    }
+    parts.push(format!("messages up to {} bytes", optional(env.limits.sysctl("kernel.msgmax"))));
+    parts.join(", ").replace('?', "unknown")
+}
+
 /// The lines of [`Environment::summary_lines`].
 pub(super) fn lines(env: &Environment) -> Vec<String> {
     vec![

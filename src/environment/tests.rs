@@ -263,7 +263,20 @@ fn json_has_its_shape_and_comes_back_the_same() {
     }
     let json = serde_json::to_value(big_machine().read()).expect("JSON");
     let keys: Vec<&String> = json.as_object().expect("an object").keys().collect();
-    assert_eq!(keys, ["schema", "identity", "kernel", "cpu", "memory", "limits", "container", "activity"]);
+    let parts = [
+        "schema",
+        "identity",
+        "kernel",
+        "cpu",
+        "memory",
+        "limits",
+        "container",
+        "activity",
+        "temporary_file_system",
+        "interference",
+        "machine_class",
+    ];
+    assert_eq!(keys, parts);
     assert_eq!(json["schema"], "ipcmatrix.environment.v1");
     assert_eq!(json["cpu"]["online"], json!({"list": "0-7", "count": 8}));
     assert_eq!(json["limits"]["rlimits"]["RLIMIT_NOFILE"], json!({"soft": 1024, "hard": "unlimited"}));
@@ -285,6 +298,9 @@ fn the_class_ignores_what_changes_from_run_to_run() {
         .put("proc/meminfo", "MemTotal: 67108860 kB\n")
         .put("proc/self/cgroup", "0::/a/b/c\n");
     assert_eq!(saved.read().class(), class);
+    let line = "Intel(R) Xeon(R) Platinum 8375C CPU, 8 CPUs (2 packages, 4 cores, 2 nodes), 4 allowed, \
+                kernel 6.1.0-test, CPU quota 1.50, messages up to 8192 bytes";
+    assert_eq!(saved.read().machine_class, Some([class, line.to_string()]));
 }
 
 #[test]
@@ -322,6 +338,17 @@ fn the_summary_is_for_reading() {
             "Machine: virtual (kvm), CPU quota 1.50 CPUs, throttled 3 times before the start",
         ]
     );
+}
+
+#[test]
+fn files_of_older_versions_are_read() {
+    let mut json = serde_json::to_value(big_machine().read()).expect("JSON");
+    let fields = json.as_object_mut().expect("an object");
+    for field in ["temporary_file_system", "interference", "machine_class"] {
+        assert!(fields.remove(field).is_some(), "{field}");
+    }
+    let old: Environment = serde_json::from_value(json).expect("an older file");
+    assert_eq!((old.interference, old.machine_class), (None, None));
 }
 
 #[test]

@@ -361,6 +361,7 @@ mod tests {
             budget_s: 1.0,
             precision: 0.03,
             started: String::new(),
+            machine_class: None,
             tables: Vec::new(),
             cells: cells.into_iter().map(planned).collect(),
         };

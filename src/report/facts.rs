@@ -64,7 +64,7 @@ pub fn exact_counts(measure: Measure) -> &'static str {
 pub(super) fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let header = &run.header;
     let slots = slots(run, Metric::Figure);
-    vec![
+    let mut facts = vec![
         ("command", command(&header.command)),
         ("begun", header.started.clone()),
         ("version", header.version.clone()),
@@ -74,7 +74,12 @@ pub(super) fn facts(run: &Run) -> Vec<(&'static str, String)> {
         ("precision", precision_fact(&slots, header.precision)),
         ("visits", visits_fact(run)),
         ("ended", ended_fact(run, &slots)),
-    ]
+    ];
+    // The text of the machine is escaped like any other by who renders it; older journals have none.
+    facts.extend(
+        header.machine_class.iter().map(|[class, line]| ("machine", format!("class {class}: {line}"))),
+    );
+    facts
 }
 
 fn cells_fact(slots: &[Slot]) -> String {

@@ -99,6 +99,7 @@ fn header(cells: usize, budget_s: f64) -> Header {
         budget_s,
         precision: 0.03,
         started: String::new(),
+        machine_class: None,
         tables: vec![],
         cells: (0..cells).map(cell).collect(),
     }

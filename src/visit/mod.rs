@@ -159,6 +159,7 @@ fn measure_all(
             Ok((_, mut effective)) => {
                 effective.extend(crew.workload.effective());
                 effective.insert("cpus".into(), crew.placement.cpus().into());
+                effective.extend(crew.placement.class().map(|class| ("cpu_class".into(), class.into())));
                 let figures = session::run(crew, begun, part.ops, &request.effort, deadline)?;
                 begun += 1;
                 deadline = Deadline::after_ms(request.deadline_ms);

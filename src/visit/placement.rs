@@ -1,8 +1,11 @@
 //! Where workers may run. sched_setaffinity(2).
 
 use super::refusal::Refusal;
+use crate::environment::proximity::{Class, Proximity};
 use crate::sys::affinity::{allowed_cpus, pin};
 use std::io;
+use std::path::Path;
+use std::sync::OnceLock;
 
 /// The CPU of each worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,26 +15,68 @@ pub struct Placement {
     allowed: Vec<usize>,
 }
 
+/// The machine of this process; a visit or a probe asks once.
+static HERE: OnceLock<Proximity> = OnceLock::new();
+
 /// Places `workers` on the CPUs that this process may use.
 ///
 /// # Errors
 /// Unavailable where there are too few CPUs or workers for the placement.
 pub fn place(placement: &str, workers: usize) -> Result<Placement, Refusal> {
     let allowed = allowed_cpus().map_err(|error| Refusal::failed("start", error))?;
-    place_on(placement, workers, allowed)
+    match Class::named(placement) {
+        Some(class) => {
+            let here = HERE.get_or_init(|| Proximity::read(Path::new("/"), &in_order(&allowed)));
+            place_pair(class, workers, allowed, here)
+        }
+        None => place_on(placement, workers, allowed),
+    }
+}
+
+/// The last CPUs first: CPU 0 serves most interrupts, so it is taken only when there is no choice.
+fn in_order(allowed: &[usize]) -> Vec<usize> {
+    allowed.iter().rev().copied().collect()
+}
+
+/// Places workers in turn on the two CPUs of the first pair of that class.
+fn place_pair(
+    class: Class,
+    workers: usize,
+    allowed: Vec<usize>,
+    proximity: &Proximity,
+) -> Result<Placement, Refusal> {
+    let name = class.name();
+    if workers < 2 {
+        return Err(one_worker(name));
+    }
+    let Some(pair) = proximity.pair(class) else {
+        let list: Vec<String> = allowed.iter().map(usize::to_string).collect();
+        let has = proximity.told();
+        return Err(Refusal::unavailable(
+            format!(
+                "no two CPUs are {name} to each other among those that are allowed ({}): {has}",
+                list.join(",")
+            ),
+            "choose cross_cpu, allow more CPUs with `taskset`, or use a machine that has such CPUs",
+        ));
+    };
+    Ok(Placement { pinned: Some(pair.iter().copied().cycle().take(workers).collect()), allowed })
+}
+
+fn one_worker(placement: &str) -> Refusal {
+    Refusal::unavailable(
+        format!("{placement} needs two workers, the cell has one"),
+        "use same_cpu for one worker",
+    )
 }
 
 fn place_on(placement: &str, workers: usize, allowed: Vec<usize>) -> Result<Placement, Refusal> {
-    // The last CPUs first: CPU 0 serves most interrupts, so it is taken only when there is no choice.
-    let order: Vec<usize> = allowed.iter().rev().copied().collect();
+    let order = in_order(&allowed);
     let pinned = match placement {
         "free" => None,
         "same_cpu" => Some(vec![order[0]; workers]),
         "cross_cpu" if workers < 2 => {
-            return Err(Refusal::unavailable(
-                "cross_cpu needs two workers, the cell has one",
-                "use same_cpu for one worker",
-            ));
+            return Err(one_worker(placement));
         }
         "cross_cpu" if order.len() < 2 => {
             return Err(Refusal::unavailable(
@@ -57,6 +102,13 @@ impl Placement {
         cpus.sort_unstable();
         cpus.dedup();
         cpus
+    }
+
+    /// How near the CPUs are to each other, where the workers are pinned to just two and it is known.
+    pub fn class(&self) -> Option<&'static str> {
+        let cpus = self.pinned.as_ref().map(|_| self.cpus())?;
+        let [one, other] = cpus[..] else { return None };
+        Proximity::read(Path::new("/"), &cpus).class(one, other).ok().map(Class::name)
     }
 
     /// Puts the coordinator on a CPU that no worker uses, where there is one, so that its waking up
@@ -87,6 +139,37 @@ mod tests {
         assert_eq!(pinned("cross_cpu", 2, &[0, 1, 5]), Some(vec![5, 1]));
         assert_eq!(pinned("cross_cpu", 5, &[0, 1]), Some(vec![1, 0, 1, 0, 1]));
         assert_eq!(pinned("free", 2, &[0, 1]), None);
+    }
+
+    /// A machine of five CPUs: 3 and 4 are one core, 0 to 2 share a cache with them.
+    fn five_cpus() -> crate::environment::saved::Saved {
+        let cpus = "sys/devices/system/cpu/cpu";
+        crate::environment::saved::Saved::of(&format!(
+            "{cpus}{{0-2}}/topology/thread_siblings_list {{n}}\n{cpus}{{3-4}}/topology/thread_siblings_list 3-4\n\
+             {cpus}{{0-4}}/cache/index3/level 3\n{cpus}{{0-4}}/cache/index3/type Unified\n\
+             {cpus}{{0-4}}/cache/index3/shared_cpu_list 0-4\n"
+        ))
+    }
+
+    #[test]
+    fn workers_take_turns_on_the_two_cpus_of_a_pair() {
+        let machine = five_cpus();
+        let placed = |class, workers, allowed: &[usize]| {
+            let proximity = Proximity::read(machine.root(), &in_order(allowed));
+            place_pair(class, workers, allowed.to_vec(), &proximity)
+        };
+        let pinned = |class, workers, allowed| placed(class, workers, allowed).unwrap().pinned.unwrap();
+        assert_eq!(pinned(Class::SmtSibling, 3, &[0, 1, 2, 3, 4]), [4, 3, 4]);
+        assert_eq!(pinned(Class::SameLlc, 2, &[0, 1, 2, 3, 4]), [4, 2]);
+        assert_eq!(pinned(Class::SameLlc, 2, &[0, 1, 3]), [3, 1], "CPU 0 is left where there is a choice");
+        let Err(Refusal::Unavailable(none)) = placed(Class::SmtSibling, 2, &[0, 1, 3]) else {
+            panic!("there are no siblings among them")
+        };
+        assert_eq!(
+            none.reason,
+            "no two CPUs are smt_sibling to each other among those that are allowed (0,1,3): same_llc"
+        );
+        assert!(matches!(placed(Class::SameLlc, 1, &[0, 1]), Err(Refusal::Unavailable(_))));
     }
 
     #[test]

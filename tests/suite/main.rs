@@ -6,6 +6,7 @@
 mod calls;
 mod cells;
 mod conformance;
+mod doctor;
 mod drivers;
 mod hostile;
 mod input;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(machine::cpus().len().min(MOST_AT_ONCE));
     let rooms = [
         conformance::trials(),
+        doctor::trials(),
         hostile::trials(),
         kills::trials(),
         log::trials(),
