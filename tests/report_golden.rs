@@ -427,6 +427,31 @@ fn a_place_without_a_cell_is_a_dash() {
 }
 
 #[test]
+fn a_cell_of_two_modes_shows_both_with_their_shares() {
+    let times =
+        [1000.0, 1010.0, 3000.0, 990.0, 1000.0, 3030.0, 1020.0, 1005.0, 2970.0, 1000.0, 995.0, 3010.0];
+    let mut run = waits(None, &[], &[], &[(wait_cell("poll", 1), 9.0)]);
+    let visit = run.visits[0].clone();
+    let of = |ns: &f64| {
+        let mut visit = visit.clone();
+        let Outcome::Measured(measured) = &mut visit.outcome else { panic!("it has a figure") };
+        measured.floor_ns = *ns;
+        visit
+    };
+    run.visits = times.iter().map(of).collect();
+    for document in [text(&run).unwrap(), markdown(&run).unwrap()] {
+        assert!(document.contains(" 1.00 (67 %) or 3.0 (33 %)"), "{document}");
+        assert!(document.contains("grade U: the visits fall into two separate modes"), "{document}");
+        assert!(
+            document.contains("reached by 0 of 1 measured cell; grades A 0, B 0, C 0, D 0, U 1,"),
+            "{document}"
+        );
+    }
+    run.visits.truncate(11);
+    assert!(!text(&run).unwrap().contains("grade U:"), "eleven visits are too few to tell");
+}
+
+#[test]
 fn a_test_run_shows_no_figure() {
     let mut run = run("small");
     run.header.effort = "test".into();

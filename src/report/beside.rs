@@ -93,12 +93,12 @@ fn place(projection: &Projection, figure: Option<&Figure>, slot: &Slot, footnote
     Place { text: format!("{}{}{factor}", figure.printed, runs.unwrap_or_default()), marks, best: false }
 }
 
-/// How many times as good today's is: a ratio of mechanisms is not good or bad.
+/// How many times as good today's is: a ratio of mechanisms is not good or bad, and two modes are no one number.
 fn factor(projection: &Projection, figure: &Figure, slot: &Slot) -> Option<String> {
     if projection.metric.is_ratio() {
         return None;
     }
-    let today = slot.figure()?.shown.value;
+    let today = slot.figure().filter(|figure| figure.modes.is_none())?.shown.value;
     let more_is_better = projection.metric.more_is_better(projection.table.measure) == Some(true);
     let times = if more_is_better { today / figure.value } else { figure.value / today };
     Some(format!(" (x{})", two_digits(times)))

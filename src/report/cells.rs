@@ -5,7 +5,8 @@ use super::metric::Metric;
 use super::net::{self, Off};
 use super::relate::{relate_to_copy, relate_to_reference, relate_to_single};
 use crate::cell::{Axis, Cell, Measure};
-use crate::measure::stats::{Estimate, median};
+use crate::measure::stats::modes::Modes;
+use crate::measure::stats::{Estimate, Grade, median};
 use crate::record::{Lead, Measured, Outcome, Unavailable, Visit};
 use std::collections::BTreeSet;
 
@@ -20,6 +21,10 @@ pub const SHOWN_LINES: u64 = 1_000_000;
 
 /// The effort of a run whose figures are not shown: it only sees that every cell works.
 pub const TEST_EFFORT: &str = "test";
+
+/// The footnote of a figure with two modes.
+pub const TWO_MODES: &str = "grade U: the visits fall into two separate modes; each is shown by its median with its share of \
+                         the visits, as one number would stand for neither";
 
 /// What came of a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +59,8 @@ pub struct Figure {
     /// What is shown, in its unit: MB/s, microseconds, seconds per [`SHOWN_INCREMENTS`],
     /// [`SHOWN_REQUESTS`] or [`SHOWN_LINES`], or another metric.
     pub shown: Estimate,
+    /// The two modes of what is shown, where the visits fall into two: they are shown in its place.
+    pub modes: Option<Modes>,
     /// The fewest operations a worker in a sample, over the visits.
     pub least_ops: u64,
     /// The most.
@@ -74,6 +81,26 @@ pub struct Figure {
     pub net: bool,
     /// Visits that were refused although others were measured, with the first reason.
     pub refused: Option<(usize, Unavailable)>,
+}
+
+impl Figure {
+    /// The grade by nanoseconds an operation; `None` where the visits are too few.
+    pub fn grade(&self) -> Option<Grade> {
+        if self.modes.is_some() { Some(Grade::U) } else { self.ns.grade() }
+    }
+
+    /// Whether it is as precise as that, by nanoseconds an operation as the runner decides. Two modes are not, and
+    /// neither is what too few independent visits tell.
+    pub fn reaches(&self, precision: f64) -> bool {
+        let sure = self.modes.is_none() && !self.ns.full_range;
+        sure && self.ns.half_width_ratio().is_some_and(|ratio| ratio <= precision)
+    }
+
+    /// Replaces what is shown, modes included, by what is made of each number.
+    pub fn show(&mut self, of: impl Fn(&Estimate) -> Estimate) {
+        self.shown = of(&self.shown);
+        self.modes = self.modes.map(|modes| modes.map(of));
+    }
 }
 
 /// Why a cell failed: the first failure, and how many there were.
@@ -192,11 +219,12 @@ fn figure(
         let twin_ns = net::twin(metric, &each_off).unwrap_or(0.0);
         return Slot::BelowResolution { raw_ns: median(&raw).unwrap_or(0.0), twin_ns };
     }
-    let Some(shown) = shown(metric, cell, &ns, measured, &each_off) else { return Slot::Absent };
+    let Some((shown, modes)) = shown(metric, cell, &left, measured, &each_off) else { return Slot::Absent };
     let ops = measured.iter().map(|measured| measured.ops);
     Slot::Measured(Box::new(Figure {
         ns,
         shown,
+        modes,
         least_ops: ops.clone().min().unwrap_or(0),
         most_ops: ops.max().unwrap_or(0),
         oversubscribed: measured.iter().any(|measured| measured.oversubscribed),
@@ -240,29 +268,33 @@ pub fn measure_unit(measure: Measure) -> &'static str {
     }
 }
 
-/// What is shown of the cell: `None` where the metric cannot be had of it. Rates of the measure are
-/// inverted here, after the median.
+/// What is shown of the cell, and its modes where it has two: `None` where the metric cannot be had of it. Rates of
+/// the measure are inverted here, after the median.
 fn shown(
     metric: Metric,
     cell: &Cell,
-    ns: &Estimate,
+    ns: &[f64],
     measured: &[&Measured],
     off: &[Off],
-) -> Option<Estimate> {
+) -> Option<(Estimate, Option<Modes>)> {
+    let of = |values: &[f64], show: &dyn Fn(&Estimate) -> Estimate| {
+        let modes = Modes::of(values).map(|modes| modes.map(show));
+        Estimate::of(values).map(|estimate| (show(&estimate), modes))
+    };
     if let Some(scale) = metric.rate_scale(cell, measured) {
-        return Some(rate(ns, scale));
+        return of(ns, &|ns| rate(ns, scale));
     }
     if metric != Metric::Figure {
         let visits = measured.iter().zip(off);
         let values: Option<Vec<f64>> =
             visits.map(|(measured, off)| metric.of(cell, measured, *off)).collect();
-        return Estimate::of(&values?);
+        return of(&values?, &Estimate::clone);
     }
     let of_one_ns = measure_value(cell, 1.0);
-    Some(match cell.measure() {
-        Some(Measure::Bandwidth) => rate(ns, of_one_ns),
-        _ => ns.scaled(of_one_ns),
-    })
+    match cell.measure() {
+        Some(Measure::Bandwidth) => of(ns, &|ns| rate(ns, of_one_ns)),
+        _ => of(ns, &|ns| ns.scaled(of_one_ns)),
+    }
 }
 
 /// The rate of a time. It has no interval where that of the time reaches 0, as it would have no upper end.
@@ -507,5 +539,25 @@ mod tests {
         run.visits.push(visit(0, &cells[0], 300.0, 0.0));
         let alone = slots(&run, Metric::CallsPerSelectCall)[1].figure().unwrap().clone();
         assert_eq!((alone.shown.interval, alone.shown.visits), (None, 6), "one visit of the reference");
+    }
+
+    #[test]
+    fn two_modes_are_shown_with_their_shares_and_win_nothing() {
+        use crate::report::winner::winner;
+        let of = |near: f64, far: f64| [vec![(near, 0.0); 9], vec![(far, 0.0); 5]].concat();
+        let both = slots(&visits(&of(1000.0, 3000.0)), Metric::NsPerOp).remove(0);
+        let figure = both.figure().unwrap();
+        let modes = figure.modes.unwrap().0.map(|mode| (mode.estimate.value, (100.0 * mode.share).round()));
+        assert_eq!(modes, [(1000.0, 64.0), (3000.0, 36.0)]);
+        assert_eq!(figure.grade(), Some(Grade::U));
+        assert!(!figure.reaches(0.9), "no one number is known, however narrow the interval");
+        let one = |ns: f64| slots(&visits(&[(ns, 0.0); 14]), Metric::NsPerOp).remove(0);
+        assert_eq!(
+            (one(1000.0).figure().unwrap().grade(), one(1000.0).figure().unwrap().modes),
+            (Some(Grade::A), None)
+        );
+        assert_eq!(winner(&[both.clone(), one(5000.0)], false), None, "of two modes none wins");
+        assert_eq!(winner(&[both.clone(), one(2000.0)], false), None, "faster in one of its modes");
+        assert_eq!(winner(&[both, one(500.0)], false), Some(1));
     }
 }

@@ -4,7 +4,7 @@
 
 use super::Options;
 use super::beside;
-use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_LINES, SHOWN_REQUESTS, Slot};
+use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_LINES, SHOWN_REQUESTS, Slot, TWO_MODES};
 use super::digits::{counted, superscript, thousands, uncertainty, value};
 use super::facts::{facts, reading};
 use super::load::Run;
@@ -226,10 +226,16 @@ fn place(slot: &Slot, footnotes: &mut Footnotes) -> Place {
     Place { text, marks, best: false }
 }
 
-/// The number with its uncertainty; as it is where it was not measured.
+/// The number with its uncertainty; as it is where it was not measured; both modes with their shares of the visits.
 fn number(figure: &Figure) -> String {
     if figure.known {
         return figure.shown.value.to_string();
+    }
+    if let Some(modes) = &figure.modes {
+        return modes
+            .0
+            .map(|mode| format!("{} ({})", value(&mode.estimate), percent(mode.share)))
+            .join(" or ");
     }
     let uncertainty = uncertainty(&figure.shown).map(|text| format!(" {text}")).unwrap_or_default();
     value(&figure.shown) + &uncertainty
@@ -246,10 +252,12 @@ fn failed(failure: &Failure) -> String {
 /// What a reader should know of a figure.
 fn remarks(figure: &Figure) -> Vec<String> {
     let mut remarks = Vec::new();
-    if figure.shown.interval.is_none() && !figure.exact {
+    if figure.modes.is_some() {
+        remarks.push(TWO_MODES.into());
+    } else if figure.shown.interval.is_none() && !figure.exact {
         remarks.push(without_interval(figure));
     }
-    if figure.shown.full_range {
+    if figure.shown.full_range && figure.modes.is_none() {
         remarks.push("successive visits are correlated: ± is the full range of the visits".into());
     }
     if figure.net {
@@ -345,6 +353,7 @@ mod tests {
         Slot::Measured(Box::new(Figure {
             ns: shown,
             shown,
+            modes: None,
             least_ops: 1,
             most_ops: 1,
             oversubscribed: false,

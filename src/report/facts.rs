@@ -107,8 +107,8 @@ fn precision_fact(slots: &[Slot], precision: f64) -> String {
     if figures.iter().any(|figure| figure.exact) {
         return "no interval: one visit a cell, as in the book".into();
     }
-    let reached = figures.iter().filter(|figure| has_reached(figure, precision)).count();
-    let graded = |grade: Option<Grade>| figures.iter().filter(|figure| figure.ns.grade() == grade).count();
+    let reached = figures.iter().filter(|figure| figure.reaches(precision)).count();
+    let graded = |grade: Option<Grade>| figures.iter().filter(|figure| figure.grade() == grade).count();
     let grades: Vec<String> =
         Grade::ALL.iter().map(|grade| format!("{grade} {}", graded(Some(*grade)))).collect();
     format!(
@@ -118,10 +118,6 @@ fn precision_fact(slots: &[Slot], precision: f64) -> String {
         grades.join(", "),
         graded(None)
     )
-}
-
-fn has_reached(figure: &Figure, precision: f64) -> bool {
-    figure.ns.half_width_ratio().is_some_and(|ratio| ratio <= precision)
 }
 
 fn visits_fact(run: &Run) -> String {
@@ -155,7 +151,7 @@ fn ended_fact(run: &Run, slots: &[Slot]) -> String {
 fn done(slots: &[Slot], precision: f64) -> String {
     let mut figures = slots.iter().filter_map(Slot::figure).peekable();
     let failed = slots.iter().filter(|slot| matches!(slot, Slot::Failed(_))).count();
-    let all_reached = figures.peek().is_some() && figures.all(|figure| has_reached(figure, precision));
+    let all_reached = figures.peek().is_some() && figures.all(|figure| figure.reaches(precision));
     let reached =
         if all_reached { "every measured cell reached the precision" } else { "no cell was left to measure" };
     let failed = if failed > 0 { format!("; {} failed", counted(failed, "cell")) } else { String::new() };

@@ -1,7 +1,7 @@
 //! The loop around the operations: when it is taken off, and what is left of each visit.
 
 use super::metric::Metric;
-use crate::measure::stats::median;
+use crate::measure::stats::{loop_counts, median};
 use crate::record::Measured;
 
 /// What is taken off the times of one visit, for each operation: the loop around it, or nothing.
@@ -17,9 +17,6 @@ pub struct Off {
 pub const NET: &str = "net: the same loop without the call was timed in each visit; as it took over 1 %, it was taken off \
                        that visit's number (raw: `report --metric raw_ns_per_op`, the loop: `overhead_ns_per_op`)";
 
-/// The share of an operation above which the loop around it is taken off.
-const OVERHEAD_LIMIT: f64 = 0.01;
-
 /// What is taken off each visit: its own loop, as what disturbs one visit disturbs both. `None` where the loop is a
 /// negligible part of the time that the metric is made of, was not timed in every visit, or belongs into the metric.
 pub fn off(metric: Metric, measured: &[&Measured]) -> Option<Vec<Off>> {
@@ -30,8 +27,8 @@ pub fn off(metric: Metric, measured: &[&Measured]) -> Option<Vec<Off>> {
         measured.overhead.map(|overhead| Off { ns: overhead.twin_ns, cpu_ns: overhead.twin_cpu_ns })
     };
     let off = measured.iter().map(own).collect::<Option<Vec<Off>>>()?;
-    let raw_ns = median(&raw(metric, measured))?;
-    (twin(metric, &off)? > OVERHEAD_LIMIT * raw_ns).then_some(off)
+    let loops: Vec<f64> = off.iter().map(|off| of(metric, off)).collect();
+    loop_counts(&raw(metric, measured), &loops).then_some(off)
 }
 
 /// Nanoseconds an operation of each visit with the loop left in: CPU time where the metric is made of that, else

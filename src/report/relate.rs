@@ -15,7 +15,7 @@ pub fn relate_to_copy(run: &Run, slots: &mut [Slot]) {
         let Slot::Measured(figure) = slot else { continue };
         match copies.iter().find(|(copy, _)| is_copy_of(copy, &planned.cell)) {
             Some((copy, _)) if **copy == planned.cell => is_known(figure, 100.0),
-            Some((_, copy)) => figure.shown = quotient(&figure.shown, copy, &figure.shown).scaled(100.0),
+            Some((_, copy)) => figure.show(|own| quotient(own, copy, own).scaled(100.0)),
             None => {
                 *slot = Slot::Unavailable(Unavailable {
                     reason: format!("no {MEMORY_COPY} of this size was measured in this run"),
@@ -46,7 +46,7 @@ pub fn relate_to_reference(run: &Run, slots: &mut [Slot]) {
         };
         match references.iter().find(|(cell, _)| here(cell)) {
             Some((reference, _)) if **reference == planned.cell => is_known(figure, 1.0),
-            Some((_, reference)) => figure.shown = quotient(reference, &figure.shown, &figure.shown),
+            Some((_, reference)) => figure.show(|own| quotient(reference, own, own)),
             None => *slot = Slot::Absent,
         }
     }
@@ -61,7 +61,7 @@ pub fn relate_to_single(run: &Run, slots: &mut [Slot]) {
         let alone = planned.cell.clone().with(Axis::ProcessState, Value::word(SINGLE));
         match singles.iter().find(|(cell, _)| **cell == alone) {
             Some(_) if alone == planned.cell => is_known(figure, 100.0),
-            Some((_, single)) => figure.shown = quotient(&figure.shown, single, &figure.shown).scaled(100.0),
+            Some((_, single)) => figure.show(|own| quotient(own, single, own).scaled(100.0)),
             None => {
                 *slot = Slot::Unavailable(Unavailable {
                     reason: "the same in a process that never had a second thread has no figure in this run"
@@ -83,6 +83,7 @@ fn figures<'a>(run: &'a Run, slots: &[Slot]) -> impl Iterator<Item = (&'a Cell, 
 fn is_known(figure: &mut Figure, value: f64) {
     figure.shown = Estimate::exactly(value, &figure.shown);
     figure.known = true;
+    figure.modes = None;
 }
 
 /// One estimate over another, for the visits of the cell that it is shown for. It has no interval where one of both

@@ -120,6 +120,9 @@ impl Run<'_> {
         progress: &mut dyn Progress,
     ) -> Stop {
         for round in 1..=self.settings.most_rounds {
+            if round > LEAST_VISITS && !self.full_rounds_fit() {
+                self.schedule.end_full_rounds();
+            }
             let order = self.schedule.next_round();
             if order.is_empty() {
                 return Stop::Reason("done");
@@ -220,6 +223,12 @@ impl Run<'_> {
         let left_ns = self.header.budget_s * 1e9 - self.elapsed_ns() as f64;
         // What was seen in the thrifty rounds before would look affordable: once short, short until enough.
         self.thrifty || round_ns as f64 * rounds > left_ns
+    }
+
+    /// Whether the rounds for every cell that are left would be over in time, going by the last visit of each.
+    fn full_rounds_fit(&self) -> bool {
+        let left_ns = self.header.budget_s * 1e9 - self.elapsed_ns() as f64;
+        self.schedule.full_round_ns() as f64 * self.schedule.full_rounds_left() as f64 <= left_ns
     }
 
     fn expected_ns(&self, cells: &[usize]) -> u64 {

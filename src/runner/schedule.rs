@@ -1,31 +1,25 @@
 //! Which cell is visited when. Pure: it is fed outcomes and asked for the next round.
 
+mod state;
+
 use crate::cell::{Axis, Measure};
-use crate::measure::stats::{Estimate, LOOKS};
+use crate::measure::stats::LEAST_VISITS;
 use crate::record::{Outcome, PlannedCell};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::collections::HashMap;
+use state::{Standing, State};
+use std::collections::{HashMap, HashSet};
 
 /// One in this many finished cells is visited again in a partial round: drift shows in them.
 const SENTINELS: usize = 10;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
-    Active,
-    /// Its interval is narrow enough.
-    Done,
-    /// Unavailable or failed: another visit would give nothing.
-    Closed,
-}
+/// A partial round visits one in this many of the cells that want more visits, those with the widest intervals.
+const WIDEST: usize = 3;
 
-struct State {
-    standing: Standing,
-    ops: Option<u64>,
-    values_ns: Vec<f64>,
-    last_duration_ns: u64,
-}
+/// But it visits at least so many: with fewer the visits of one cell would follow each other so closely that what
+/// disturbs one disturbs the next.
+const LEAST_IN_ROUND: usize = 12;
 
 /// Rounds over cells, in a fresh random order each.
 pub struct Schedule {
@@ -39,34 +33,39 @@ pub struct Schedule {
 
 impl Schedule {
     /// A schedule of those cells. The first `full_rounds` rounds visit every available cell; after them a
-    /// cell is done when its 95 % interval has a half-width of `precision` at a look (method: fixed counts).
+    /// cell is done when its 95 % interval has a half-width of `precision` at a look (method: fixed counts), and
+    /// rounds visit the cells with the widest intervals.
     pub fn new(cells: &[PlannedCell], seed: u64, precision: f64, full_rounds: usize) -> Schedule {
-        let state = |cell: &PlannedCell| State {
-            standing: if cell.unavailable.is_some() { Standing::Closed } else { Standing::Active },
-            ops: None,
-            values_ns: Vec::new(),
-            last_duration_ns: 0,
-        };
         let order = ChaCha8Rng::seed_from_u64(seed);
-        let (states, companies) = (cells.iter().map(state).collect(), companies(cells));
-        Schedule { states, companies, order, precision, full_rounds }
+        let states = cells.iter().map(|cell| State::new(cell.unavailable.is_some())).collect();
+        Schedule { states, companies: companies(cells), order, precision, full_rounds }
     }
 
     /// The visits of the next round in their order, with the cells of each in theirs; empty when no cell wants
     /// another visit.
     pub fn next_round(&mut self) -> Vec<Vec<usize>> {
-        let with = |standing| {
-            let states = self.states.iter().enumerate();
-            states.filter(move |(_, state)| state.standing == standing).map(|(index, _)| index)
-        };
-        let mut round: Vec<usize> = with(Standing::Active).collect();
-        if round.is_empty() {
+        let mut active = self.with(Standing::Active);
+        if active.is_empty() {
             return Vec::new();
         }
-        let mut done: Vec<usize> = with(Standing::Done).collect();
+        active.shuffle(&mut self.order);
+        let lacking: Vec<usize> = active.iter().copied().filter(|cell| self.lacks(*cell) > 0).collect();
+        let mut round =
+            if lacking.is_empty() { self.widest(&active) } else { self.in_company(lacking, &active) };
+        let mut done = self.with(Standing::Done);
         let wanted = done.len().div_ceil(SENTINELS);
         round.extend_from_slice(done.partial_shuffle(&mut self.order, wanted).0);
         round.shuffle(&mut self.order);
+        self.visits(round)
+    }
+
+    fn with(&self, standing: Standing) -> Vec<usize> {
+        let states = self.states.iter().enumerate();
+        states.filter(|(_, state)| state.standing == standing).map(|(index, _)| index).collect()
+    }
+
+    /// The round's cells as visits, those of a company in one.
+    fn visits(&self, round: Vec<usize>) -> Vec<Vec<usize>> {
         let mut visits: Vec<Vec<usize>> = Vec::new();
         let mut places = HashMap::new();
         for cell in round {
@@ -79,23 +78,48 @@ impl Schedule {
         visits
     }
 
+    /// Those of the active cells that a partial round visits: the ones with the widest intervals; of equally wide ones
+    /// those that come first.
+    fn widest(&self, active: &[usize]) -> Vec<usize> {
+        let wanted = active.len().div_ceil(WIDEST).max(LEAST_IN_ROUND);
+        let mut ranked = active.to_vec();
+        ranked.sort_by(|one, other| self.states[*other].want().total_cmp(&self.states[*one].want()));
+        ranked.truncate(wanted);
+        self.in_company(ranked, active)
+    }
+
+    /// Those cells with the active ones of their companies: they are compared with one another, so they are visited
+    /// under the same conditions.
+    fn in_company(&self, cells: Vec<usize>, active: &[usize]) -> Vec<usize> {
+        let wanted: HashSet<usize> = cells.iter().map(|cell| self.companies[*cell]).collect();
+        active.iter().copied().filter(|cell| wanted.contains(&self.companies[*cell])).collect()
+    }
+
+    /// Visits that the cell lacks until the rounds for every cell are over for it.
+    fn lacks(&self, cell: usize) -> usize {
+        self.full_rounds.saturating_sub(self.states[cell].visits())
+    }
+
     /// Takes in what came of a visit.
     pub fn record(&mut self, cell: usize, outcome: &Outcome, duration_ns: u64) {
-        let (precision, full_rounds) = (self.precision, self.full_rounds);
         let state = &mut self.states[cell];
-        state.last_duration_ns = duration_ns;
-        let Outcome::Measured(measured) = outcome else {
-            state.standing = Standing::Closed;
-            return;
-        };
-        state.ops = Some(measured.ops);
-        state.values_ns.push(measured.lead_ns());
-        let visits = state.values_ns.len();
-        if visits >= full_rounds && LOOKS.contains(&visits) {
-            let half_width = Estimate::of(&state.values_ns).and_then(|estimate| estimate.half_width_ratio());
-            if half_width.is_some_and(|ratio| ratio <= precision) {
-                state.standing = Standing::Done;
-            }
+        state.take(outcome, duration_ns);
+        let may_be_done = state.visits() >= self.full_rounds;
+        state.look(may_be_done.then_some(self.precision));
+    }
+
+    /// Rounds for every cell that are left: visits that some active cell still lacks.
+    pub fn full_rounds_left(&self) -> usize {
+        self.with(Standing::Active).into_iter().map(|cell| self.lacks(cell)).max().unwrap_or(0)
+    }
+
+    /// Ends the rounds for every cell, for want of time, as soon as every active one has as many visits as an interval
+    /// takes. Cells that were not looked at for being in these rounds are looked at now.
+    pub fn end_full_rounds(&mut self) {
+        let least = self.full_rounds - self.full_rounds_left();
+        self.full_rounds = self.full_rounds.min(least.max(LEAST_VISITS));
+        for state in self.states.iter_mut().filter(|state| state.visits() >= self.full_rounds) {
+            state.look(Some(self.precision));
         }
     }
 
@@ -109,9 +133,14 @@ impl Schedule {
         self.states[cell].last_duration_ns
     }
 
+    /// Duration of one visit of every cell that wants more, by its last one, in nanoseconds.
+    pub fn full_round_ns(&self) -> u64 {
+        self.with(Standing::Active).iter().map(|cell| self.expected_ns(*cell)).sum()
+    }
+
     /// Cells that want no other visit because they are precise enough.
     pub fn done_cells(&self) -> usize {
-        self.states.iter().filter(|state| state.standing == Standing::Done).count()
+        self.with(Standing::Done).len()
     }
 }
 
@@ -132,3 +161,6 @@ fn companies(cells: &[PlannedCell]) -> Vec<usize> {
 pub fn fresh_seed(mixed_in: u64) -> u64 {
     u64::from(ChaCha8Rng::seed_from_u64(mixed_in).random::<u32>())
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,9 +79,7 @@ fn steady(duration_ms: u64) -> Script {
 
 /// A cell whose figures never agree.
 fn restless(duration_ms: u64) -> Script {
-    Box::new(move |visit| {
-        (duration_ms * MS, Ok(measured(if visit.is_multiple_of(2) { 100.0 } else { 300.0 }, 7)))
-    })
+    Box::new(move |visit| (duration_ms * MS, Ok(measured([100.0, 300.0, 200.0, 400.0, 250.0][visit % 5], 7))))
 }
 
 fn header(cells: usize, budget_s: f64) -> Header {

@@ -1,0 +1,109 @@
+//! How far one cell is: its visits, what they are worth, and whether it wants another.
+
+use crate::measure::stats::modes::Modes;
+use crate::measure::stats::{Estimate, LOOKS, loop_counts};
+use crate::record::{Measured, Outcome};
+
+/// A cell of two modes gets no visit after so many: more would only make its shares better known.
+pub const MOST_IN_TWO_MODES: usize = 20;
+
+/// Whether a cell wants another visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Active,
+    /// Its interval is narrow enough.
+    Done,
+    /// It has two modes, and both were seen often enough.
+    TwoModes,
+    /// Unavailable or failed: another visit would give nothing.
+    Closed,
+}
+
+/// One cell.
+pub struct State {
+    pub standing: Standing,
+    /// Operations of a batch, once a visit has calibrated it.
+    pub ops: Option<u64>,
+    /// Duration of the last visit, in nanoseconds; 0 before the first.
+    pub last_duration_ns: u64,
+    /// Nanoseconds an operation of each visit, by the number that leads, the loop included.
+    raw_ns: Vec<f64>,
+    /// Nanoseconds of the loop alone of each visit that timed it.
+    loops_ns: Vec<f64>,
+    /// The half-width as a part of the value, as far as the visits tell; infinite where they do not.
+    width: f64,
+}
+
+impl State {
+    pub fn new(refused: bool) -> State {
+        State {
+            standing: if refused { Standing::Closed } else { Standing::Active },
+            ops: None,
+            last_duration_ns: 0,
+            raw_ns: Vec::new(),
+            loops_ns: Vec::new(),
+            width: f64::INFINITY,
+        }
+    }
+
+    /// Visits that gave a figure.
+    pub fn visits(&self) -> usize {
+        self.raw_ns.len()
+    }
+
+    /// Takes in what came of a visit.
+    pub fn take(&mut self, outcome: &Outcome, duration_ns: u64) {
+        self.last_duration_ns = duration_ns;
+        let Outcome::Measured(measured) = outcome else {
+            self.standing = Standing::Closed;
+            return;
+        };
+        self.push(measured);
+        self.width = self.width_now();
+    }
+
+    fn push(&mut self, measured: &Measured) {
+        self.ops = Some(measured.ops);
+        self.raw_ns.push(measured.lead_ns());
+        self.loops_ns.extend(measured.overhead.map(|overhead| overhead.twin_ns));
+    }
+
+    /// What the report makes of the visits: less the loop of each, where it counts and every visit timed it.
+    fn shown_ns(&self) -> Vec<f64> {
+        let timed = self.loops_ns.len() == self.raw_ns.len();
+        if !(timed && loop_counts(&self.raw_ns, &self.loops_ns)) {
+            return self.raw_ns.clone();
+        }
+        self.raw_ns.iter().zip(&self.loops_ns).map(|(raw, alone)| raw - alone).collect()
+    }
+
+    /// Infinite too where successive visits are so alike that they are worth too few: the interval is then none of
+    /// 95 %, however narrow.
+    fn width_now(&self) -> f64 {
+        let estimate = Estimate::of(&self.shown_ns()).filter(|estimate| !estimate.full_range);
+        estimate.and_then(|estimate| estimate.half_width_ratio()).unwrap_or(f64::INFINITY)
+    }
+
+    /// Decides whether its visits are enough, at a look or once a cell of two modes has its visits. Without a
+    /// precision, in the rounds for every cell, only two modes end it. A cell that is done stays so.
+    pub fn look(&mut self, precision: Option<f64>) {
+        let visits = self.visits();
+        let looked_at = LOOKS.contains(&visits);
+        if self.standing != Standing::Active || !(looked_at || visits == MOST_IN_TWO_MODES) {
+            return;
+        }
+        let enough = precision.is_some_and(|precision| looked_at && self.width <= precision);
+        if Modes::of(&self.shown_ns()).is_none() {
+            self.standing = if enough { Standing::Done } else { Standing::Active };
+        } else if visits >= MOST_IN_TWO_MODES {
+            self.standing = Standing::TwoModes;
+        }
+    }
+
+    /// How much it wants another visit: the wider its interval, the more. After the last look nothing can make it
+    /// done, so it comes behind all others.
+    pub fn want(&self) -> f64 {
+        let looked_at_last = LOOKS.last().is_some_and(|last| self.visits() >= *last);
+        if looked_at_last { -1.0 / self.width.max(f64::MIN_POSITIVE) } else { self.width }
+    }
+}

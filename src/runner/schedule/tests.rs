@@ -1,0 +1,157 @@
+use super::*;
+use crate::cell::{Cell, Value};
+use crate::record::{Lead, Measured, Overhead};
+use std::collections::BTreeSet;
+
+fn cells(count: usize) -> Vec<PlannedCell> {
+    let cell = |index| Cell::new(Measure::Wait, "x").with(Axis::Descriptors, Value::Count(index as u64));
+    (0..count).map(|index| PlannedCell { cell: cell(index), unavailable: None }).collect()
+}
+
+fn measured(ns: f64, loop_ns: Option<f64>) -> Outcome {
+    let overhead = loop_ns.map(|twin_ns| Overhead { twin_ns, twin_cpu_ns: twin_ns, net_ns: ns - twin_ns });
+    Outcome::Measured(Box::new(Measured {
+        ops: 1,
+        calibrated: false,
+        lead: Lead::Floor,
+        floor_ns: ns,
+        typ_ns: ns,
+        cpu_ns: ns,
+        oversubscribed: false,
+        flags: Vec::new(),
+        overhead,
+        effective: Default::default(),
+        proofs: Vec::new(),
+        samples: Vec::new(),
+    }))
+}
+
+/// Five figures in turn, evenly spread: one mode, and successive ones are not alike.
+const SWING: [f64; 5] = [-1.0, 0.5, -0.5, 1.0, 0.0];
+
+/// A figure that lies up to `part` around 100.
+fn swinging(part: f64, visit: usize) -> f64 {
+    100.0 * (1.0 + part * SWING[visit % SWING.len()])
+}
+
+/// Makes a round, each cell giving its number by the count of its visits before; tells who was visited.
+fn make(schedule: &mut Schedule, visits: &mut [usize], ns: impl Fn(usize, usize) -> f64) -> BTreeSet<usize> {
+    let round: Vec<usize> = schedule.next_round().into_iter().flatten().collect();
+    for cell in &round {
+        schedule.record(*cell, &measured(ns(*cell, visits[*cell]), None), 1);
+        visits[*cell] += 1;
+    }
+    round.into_iter().collect()
+}
+
+#[test]
+fn after_the_rounds_for_all_the_widest_third_comes_first() {
+    let mut schedule = Schedule::new(&cells(60), 1, 0.03, 6);
+    let mut visits = [0; 60];
+    // Cell 0 varies by 5 %, cell 59 by 64 %.
+    let ns = |cell: usize, visit: usize| swinging(0.05 + cell as f64 / 100.0, visit);
+    for _ in 0..6 {
+        assert_eq!(make(&mut schedule, &mut visits, ns).len(), 60);
+    }
+    assert_eq!(make(&mut schedule, &mut visits, ns), (40..60).collect());
+}
+
+#[test]
+fn a_partial_round_has_a_least_size_and_sentinels_of_the_finished() {
+    let mut schedule = Schedule::new(&cells(40), 1, 0.03, 6);
+    let mut visits = [0; 40];
+    let ns = |cell: usize, visit: usize| swinging(if cell < 20 { 0.3 } else { 0.001 }, visit);
+    for _ in 0..6 {
+        make(&mut schedule, &mut visits, ns);
+    }
+    assert_eq!(schedule.done_cells(), 20);
+    let round = make(&mut schedule, &mut visits, ns);
+    let active = round.iter().filter(|cell| **cell < 20).count();
+    assert_eq!((active, round.len() - active), (LEAST_IN_ROUND, 2), "{round:?}");
+}
+
+#[test]
+fn visits_that_are_worth_too_few_count_as_widest_and_do_not_finish_a_cell() {
+    let mut schedule = Schedule::new(&cells(36), 1, 0.03, 6);
+    let mut visits = [0; 36];
+    // Cell 7 climbs by 0.1 % a visit: its visits are alike, its range is narrow.
+    let ns = |cell: usize, visit: usize| match cell {
+        7 => 100.0 + visit as f64 / 10.0,
+        _ => swinging(0.3, visit),
+    };
+    for _ in 0..12 {
+        make(&mut schedule, &mut visits, ns);
+    }
+    assert_eq!(schedule.done_cells(), 0);
+    assert!(visits[7] == 12 && (0..36).all(|cell| visits[cell] <= 12), "{visits:?}");
+}
+
+#[test]
+fn a_cell_of_two_modes_gets_no_visit_after_twenty() {
+    for full_rounds in [6, 12, 22] {
+        let mut schedule = Schedule::new(&cells(1), 1, 0.03, full_rounds);
+        let mut visits = [0];
+        let two = |_: usize, visit: usize| swinging(0.001, visit) * if visit % 3 == 2 { 2.0 } else { 1.0 };
+        while visits[0] < 100 && !make(&mut schedule, &mut visits, two).is_empty() {}
+        assert_eq!((visits, schedule.done_cells()), ([20], 0), "{full_rounds} rounds for all");
+    }
+}
+
+#[test]
+fn what_had_its_last_look_comes_behind_all_others() {
+    let mut schedule = Schedule::new(&cells(14), 1, 0.03, 6);
+    let mut visits = [0; 14];
+    let ns = |cell: usize, visit: usize| swinging(if cell == 13 { 0.04 } else { 0.5 }, visit);
+    for _ in 0..60 {
+        make(&mut schedule, &mut visits, ns);
+    }
+    assert_eq!(visits[13], 6, "the narrowest waits while others can still be done: {visits:?}");
+    for _ in 60..90 {
+        make(&mut schedule, &mut visits, ns);
+    }
+    assert_eq!(schedule.done_cells(), 1, "then it comes first, though all others are wider: {visits:?}");
+}
+
+#[test]
+fn rounds_for_all_end_early_when_told_and_not_before_the_sixth() {
+    let mut schedule = Schedule::new(&cells(40), 1, 0.03, 12);
+    let mut visits = [0; 40];
+    let ns = |cell: usize, visit: usize| swinging(if cell == 0 { 0.001 } else { 0.3 }, visit);
+    for _ in 0..4 {
+        make(&mut schedule, &mut visits, ns);
+    }
+    schedule.end_full_rounds();
+    assert_eq!(schedule.full_rounds_left(), 2);
+    for _ in 4..6 {
+        assert_eq!(make(&mut schedule, &mut visits, ns).len(), 40);
+    }
+    assert_eq!((schedule.done_cells(), schedule.full_rounds_left()), (1, 0));
+    assert_eq!(make(&mut schedule, &mut visits, ns).len(), 14);
+
+    let mut late = Schedule::new(&cells(40), 1, 0.03, 12);
+    let mut visits = [0; 40];
+    for _ in 0..6 {
+        make(&mut late, &mut visits, ns);
+    }
+    assert_eq!((late.done_cells(), late.full_rounds_left()), (0, 6));
+    late.end_full_rounds();
+    assert_eq!((late.done_cells(), late.full_rounds_left()), (1, 0), "looked at when they end");
+}
+
+/// Cells that are done after six visits of 1000 ns, up to 5 more or less, whose loops alone took `loop_ns`, up to
+/// `swing_ns` more or less in step with all.
+fn with_loops(loop_ns: f64, swing_ns: f64) -> usize {
+    let mut schedule = Schedule::new(&cells(1), 1, 0.03, 6);
+    for visit in 0..6 {
+        let swing = SWING[visit % SWING.len()];
+        schedule.record(0, &measured(1000.0 + 5.0 * swing, Some(loop_ns + swing_ns * swing)), 1);
+    }
+    schedule.done_cells()
+}
+
+#[test]
+fn the_time_less_its_loop_must_be_precise_where_that_is_shown() {
+    assert_eq!(with_loops(4.0, 1.0), 1, "under 1 %: nothing is taken off");
+    assert_eq!(with_loops(900.0, 0.0), 0, "5 of 100 ns are 5 %");
+    assert_eq!(with_loops(900.0, 5.0), 1, "what disturbs both");
+}
