@@ -361,10 +361,12 @@ mod tests {
             budget_s: 1.0,
             precision: 0.03,
             started: String::new(),
+            binary_crc32: None,
+            boot_crc32: None,
             tables: Vec::new(),
             cells: cells.into_iter().map(planned).collect(),
         };
-        Run { header, visits, end: None, torn_line: false }
+        Run { header, visits, end: None, torn_line: false, resumed: Vec::new() }
     }
 
     fn shown(run: &Run, metric: Metric) -> Vec<Option<f64>> {
