@@ -24,6 +24,8 @@ pub enum Line {
     Visit(Box<Visit>),
     /// The last line; missing where the run was killed.
     End(End),
+    /// The run goes on here after a break.
+    Resumed(Resumed),
 }
 
 /// A line with the version in front.
@@ -60,6 +62,13 @@ pub struct Header {
     /// The class of the machine, as eight hexadecimal digits, and what it stands for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_class: Option<[String; 2]>,
+    /// CRC-32 of the program's file, in hexadecimal: only the same one may resume the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary_crc32: Option<String>,
+    /// CRC-32 of `started` and the kernel's random number of the boot, in hexadecimal. random(4). It tells whether another
+    /// run was made in the same boot only to who knows that number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_crc32: Option<String>,
     /// Every table.
     pub tables: Vec<Table>,
     /// Every cell of every table, each once.
@@ -116,7 +125,7 @@ pub struct Visit {
     pub round: u32,
     /// Position of the visit in the run, from 1.
     pub position: u32,
-    /// Begin of the visit, nanoseconds since the run began.
+    /// Begin of the visit, nanoseconds since the run began, without the breaks before it was resumed.
     pub begin_ns: u64,
     /// Duration of the whole visit, process start and end included.
     pub duration_ns: u64,
@@ -290,12 +299,24 @@ pub struct Overhead {
 pub struct End {
     /// `done` (no cell wants another visit: precise enough, failed or unavailable), `budget`, `rounds`, `interrupted` or `terminated`.
     pub reason: String,
-    /// Seconds of sampling.
+    /// Seconds of sampling, those before a break included.
     pub elapsed_s: f64,
     /// Visits made.
     pub visits: u32,
     /// When the run ended, RFC 3339 in UTC.
     pub ended: String,
+}
+
+/// A break in the run, written when it goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resumed {
+    /// When it went on, RFC 3339 in UTC.
+    pub resumed: String,
+    /// Visits that were made before.
+    pub visits: u32,
+    /// Bytes of a last line that was cut off in the middle, and dropped.
+    #[serde(default)]
+    pub dropped_bytes: u64,
 }
 
 /// What the runner hands to the process of a visit, as JSON on its standard input.

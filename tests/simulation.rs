@@ -270,7 +270,13 @@ fn flagged(dropped: bool) -> String {
             outcome: outcome(visit_of(&[100.0], flags)),
         }
     };
-    let run = Run { header: header(), visits: (1..=8).map(visit).collect(), end: None, torn_line: false };
+    let run = Run {
+        header: header(),
+        visits: (1..=8).map(visit).collect(),
+        end: None,
+        torn_line: false,
+        resumed: Vec::new(),
+    };
     text::text(&run, Options::default()).unwrap()
 }
 
@@ -298,6 +304,9 @@ fn header() -> Header {
         budget_s: 1.0,
         precision: 0.03,
         started: String::new(),
+        machine_class: None,
+        binary_crc32: None,
+        boot_crc32: None,
         tables: vec![table],
         cells: vec![PlannedCell { cell: cell(1), unavailable: None }],
     }

@@ -82,6 +82,7 @@ Examples:
   ipcmatrix run                                    the default matrix, appendix
   ipcmatrix run bandwidth -f 'mechanism:(pipe OR unix_stream) placement:same_cpu'
   ipcmatrix run locks -a workers=1,2,4 --budget 5m --precision 2%
+  ipcmatrix run locks -o out --resume              go on where that run was ended
   ipcmatrix run smoke --test                       everything once, to see that it works";
 
 #[derive(Args, Debug)]
@@ -100,6 +101,9 @@ pub struct Run {
     /// Folder of the report, which must not hold a run yet [default: reports/DATE-MACHINE]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Go on with the run in the folder of -o, which was ended by whatever: same command, same program, same boot
+    #[arg(long, requires = "output")]
+    pub resume: bool,
     /// Leave out what names this host or its user (kernel command line, paths)
     #[arg(long)]
     pub anonymous: bool,

@@ -7,6 +7,7 @@ mod matrices;
 mod output;
 mod plan;
 mod report;
+mod resume;
 mod run;
 
 use crate::catalog::Catalog;

@@ -1,19 +1,21 @@
 //! `run`: a matrix becomes a journal, tables, and a report folder.
 
 use super::arguments::Run as Arguments;
+use super::resume::{self, Standing};
 use super::{FAILED, WELL, matrices, output};
 use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
 use crate::measure::clock::{Clock, Monotonic, utc_now};
-use crate::record::{Effort, Header, PlannedCell, Table};
+use crate::record::{Effort, Header, PlannedCell, Resumed, Table};
 use crate::report::cells::{Slot, slots};
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
 use crate::report::{Options, markdown, text};
 use crate::runner::journal::Journal;
 use crate::runner::process::Processes;
-use crate::runner::signals::Signals;
+use crate::runner::resume::Begun;
+use crate::runner::signals::{Caught, Signals};
 use crate::runner::{self, Ran, Settings, progress, schedule};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -36,26 +38,73 @@ const QUICK_FULL_ROUNDS: usize = 6;
 pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let matrix = matrices::select(&arguments.selection, catalog)?;
     let mut environment = Environment::read(Path::new("/"));
+    let boot_id = environment.kernel.boot_id.known().cloned();
     if arguments.anonymous {
         environment.leave_out_names();
     }
-    let header = header(arguments, &matrix, catalog, environment.machine_class.clone());
+    let header = header(arguments, &matrix, catalog, &environment, boot_id.as_deref());
     // Before anything is written, so that a signal that comes meanwhile finds a run that it can end well.
     let signals = Signals::watch().context("cannot watch for signals")?;
-    let folder = folder(arguments, &header, &environment)?;
-    let mut journal = open(folder.as_deref(), &header, &environment)?;
-    if !arguments.quiet {
-        announce(&header, folder.as_deref());
+    let settings = settings(arguments, &header, catalog);
+    let work = match arguments.resume {
+        true => match resume::stand(arguments, header, &settings, boot_id.as_deref())? {
+            Standing::Finished(run, folder) => return nothing_to_do(&run, &folder, arguments.quiet),
+            Standing::Begun(work) => *work,
+            Standing::Nothing(header, folder, journal) => {
+                let journal = begin(&folder, &header, &environment, journal)?;
+                Work::new(*header, &settings, Some(folder), journal)
+            }
+        },
+        false => {
+            let folder = folder(arguments, &header, &environment)?;
+            let journal = open(folder.as_deref(), &header, &environment)?;
+            Work::new(header, &settings, folder, journal)
+        }
+    };
+    work.run(settings, &signals, arguments.quiet)
+}
+
+/// A run whose journal is open.
+pub struct Work {
+    pub header: Header,
+    pub begun: Begun,
+    pub folder: Option<PathBuf>,
+    pub journal: Journal,
+    pub resumed: Vec<Resumed>,
+}
+
+impl Work {
+    fn new(header: Header, settings: &Settings, folder: Option<PathBuf>, journal: Journal) -> Work {
+        let begun = Begun::nothing(&header, settings);
+        Work { header, begun, folder, journal, resumed: Vec::new() }
     }
-    let ran = runner::run(
-        &header,
-        settings(arguments, &header, catalog),
-        &mut Processes::new(&signals),
-        &Monotonic,
-        &mut journal,
-        progress::choose(arguments.quiet).as_mut(),
-    );
-    publish(header, ran, folder.as_deref(), arguments.quiet)
+
+    fn run(mut self, settings: Settings, signals: &Signals, quiet: bool) -> Result<u8> {
+        if !quiet {
+            announce(&self.header, self.folder.as_deref(), self.resumed.last());
+        }
+        let ran = runner::resume(
+            &self.header,
+            settings,
+            self.begun,
+            &mut Processes::new(signals),
+            &Monotonic,
+            &mut self.journal,
+            progress::choose(quiet).as_mut(),
+        );
+        let Ran { visits, end, caught, journal_error } = ran;
+        let run =
+            Run { header: self.header, visits, end: Some(end), torn_line: false, resumed: self.resumed };
+        publish(&run, journal_error, caught, self.folder.as_deref(), quiet)
+    }
+}
+
+/// A run that was resumed and has nothing left to do: its report is made again, and its exit code is what it was.
+fn nothing_to_do(run: &Run, folder: &Path, quiet: bool) -> Result<u8> {
+    if !quiet {
+        output::say(&format!("{}: the run is complete, there is nothing to do", folder.display()));
+    }
+    publish(run, None, None, Some(folder), quiet)
 }
 
 fn settings(arguments: &Arguments, header: &Header, catalog: &Catalog) -> Settings {
@@ -89,7 +138,8 @@ fn header(
     arguments: &Arguments,
     matrix: &Matrix,
     catalog: &Catalog,
-    machine_class: Option<[String; 2]>,
+    environment: &Environment,
+    boot_id: Option<&str>,
 ) -> Header {
     let amount = &arguments.amount;
     let budget = match (arguments.test || amount.exact, amount.budget) {
@@ -104,6 +154,7 @@ fn header(
     };
     let named = &arguments.selection.matrices;
     let identity = serde_json::to_vec(&(&matrix.tables, &matrix.cells)).unwrap_or_default();
+    let started = utc_now();
     let mixed_in = Monotonic.now_ns() ^ u64::from(std::process::id()).rotate_left(32);
     Header {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -114,8 +165,10 @@ fn header(
         seed: arguments.seed.unwrap_or_else(|| schedule::fresh_seed(mixed_in)),
         budget_s: budget.as_secs_f64(),
         precision: arguments.amount.precision,
-        started: utc_now(),
-        machine_class,
+        machine_class: environment.machine_class.clone(),
+        binary_crc32: resume::binary_crc32(),
+        boot_crc32: boot_id.map(|boot_id| resume::boot_crc32(boot_id, &started)),
+        started,
         tables: matrix.tables.iter().map(|table| with_driver_notes(table, matrix, catalog)).collect(),
         cells: matrix.cells.clone(),
     }
@@ -158,18 +211,33 @@ fn folder(arguments: &Arguments, header: &Header, environment: &Environment) -> 
 }
 
 fn open(folder: Option<&Path>, header: &Header, environment: &Environment) -> Result<Journal> {
-    let Some(folder) = folder else { return Ok(Journal::nowhere()) };
+    match folder {
+        Some(folder) => begin(folder, header, environment, None),
+        None => Ok(Journal::nowhere()),
+    }
+}
+
+/// Writes what stands in a folder before the first visit, into the journal that is there or a new one.
+fn begin(
+    folder: &Path,
+    header: &Header,
+    environment: &Environment,
+    journal: Option<Journal>,
+) -> Result<Journal> {
     let refused = |error: anyhow::Error| {
         super::usage(format!("{error:#}: nothing was run; name a folder that can be written with -o"))
     };
     output::write(&folder.join("environment.json"), &environment.to_json()?).map_err(refused)?;
     let path = folder.join(JOURNAL);
-    Journal::create(&path, header)
-        .with_context(|| format!("cannot write {}", path.display()))
-        .map_err(refused)
+    match journal {
+        None => Journal::create(&path, header),
+        Some(mut journal) => journal.begin(header).map(|()| journal),
+    }
+    .with_context(|| format!("cannot write {}", path.display()))
+    .map_err(refused)
 }
 
-fn announce(header: &Header, folder: Option<&Path>) {
+fn announce(header: &Header, folder: Option<&Path>, resumed: Option<&Resumed>) {
     let available = header.cells.iter().filter(|cell| cell.unavailable.is_none()).count();
     let time = match folder {
         Some(folder) if header.budget_s >= NO_BUDGET.as_secs_f64() => {
@@ -178,6 +246,13 @@ fn announce(header: &Header, folder: Option<&Path>) {
         Some(folder) => format!("up to {:.0} s, into {}", header.budget_s, folder.display()),
         None => "each once".to_owned(),
     };
+    if let Some(resumed) = resumed {
+        let dropped = match resumed.dropped_bytes {
+            0 => String::new(),
+            bytes => format!("; a last line that was cut off after {bytes} bytes is dropped"),
+        };
+        output::say(&format!("resumed after {} visits{dropped}", resumed.visits));
+    }
     output::say(&format!(
         "{}: {available} of {} cells, {time}",
         header.matrices.join(" "),
@@ -186,11 +261,16 @@ fn announce(header: &Header, folder: Option<&Path>) {
 }
 
 /// Prints the tables and completes the folder; whatever fails there, what was measured is shown first.
-fn publish(header: Header, ran: Ran, folder: Option<&Path>, quiet: bool) -> Result<u8> {
-    let run = Run { header, visits: ran.visits, end: Some(ran.end), torn_line: false };
-    let printed = text::text(&run, Options::default()).and_then(|text| output::print(&text));
-    let mut failed = slots(&run, Metric::Figure).iter().any(|slot| matches!(slot, Slot::Failed(_)));
-    if let Some(error) = ran.journal_error {
+fn publish(
+    run: &Run,
+    journal_error: Option<std::io::Error>,
+    caught: Option<Caught>,
+    folder: Option<&Path>,
+    quiet: bool,
+) -> Result<u8> {
+    let printed = text::text(run, Options::default()).and_then(|text| output::print(&text));
+    let mut failed = slots(run, Metric::Figure).iter().any(|slot| matches!(slot, Slot::Failed(_)));
+    if let Some(error) = journal_error {
         failed = true;
         output::say(&format!(
             "ipcmatrix: the journal could not be written any more: {error}; the tables above hold all visits made"
@@ -198,7 +278,7 @@ fn publish(header: Header, ran: Ran, folder: Option<&Path>, quiet: bool) -> Resu
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
-        match markdown::markdown(&run, Options::default()).and_then(|text| output::write(&readme, &text)) {
+        match markdown::markdown(run, Options::default()).and_then(|text| output::write(&readme, &text)) {
             Ok(()) if quiet => {}
             Ok(()) => output::say(&format!("report: {}", readme.display())),
             Err(error) => {
@@ -208,7 +288,7 @@ fn publish(header: Header, ran: Ran, folder: Option<&Path>, quiet: bool) -> Resu
         }
     }
     printed?;
-    Ok(match ran.caught {
+    Ok(match caught {
         Some(caught) => caught.exit_code(),
         None if failed => FAILED,
         None => WELL,

@@ -394,10 +394,12 @@ mod tests {
             precision: 0.03,
             started: String::new(),
             machine_class: None,
+            binary_crc32: None,
+            boot_crc32: None,
             tables: Vec::new(),
             cells: cells.into_iter().map(planned).collect(),
         };
-        Run { header, visits, end: None, torn_line: false }
+        Run { header, visits, end: None, torn_line: false, resumed: Vec::new() }
     }
 
     fn shown(run: &Run, metric: Metric) -> Vec<Option<f64>> {

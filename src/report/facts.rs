@@ -7,7 +7,7 @@ use super::load::Run;
 use super::metric::Metric;
 use crate::cell::{Axis, Measure};
 use crate::measure::stats::{Grade, LEAST_VISITS};
-use crate::record::Visit;
+use crate::record::{Resumed, Visit};
 
 /// The effort of a run with the book's counts.
 const EXACT_EFFORT: &str = "exact";
@@ -79,7 +79,21 @@ pub(super) fn facts(run: &Run) -> Vec<(&'static str, String)> {
     facts.extend(
         header.machine_class.iter().map(|[class, line]| ("machine", format!("class {class}: {line}"))),
     );
+    if !run.resumed.is_empty() {
+        facts.push(("resumed", resumed_fact(&run.resumed)));
+    }
     facts
+}
+
+/// Where the run was interrupted and went on.
+fn resumed_fact(breaks: &[Resumed]) -> String {
+    let one = |resumed: &Resumed| {
+        let dropped =
+            if resumed.dropped_bytes > 0 { ", with a last line that was cut off and is dropped" } else { "" };
+        format!("{} after {}{dropped}", resumed.resumed, counted(resumed.visits as usize, "visit"))
+    };
+    let all: Vec<String> = breaks.iter().map(one).collect();
+    format!("{}; the time of a break does not count", all.join("; "))
 }
 
 fn cells_fact(slots: &[Slot]) -> String {
@@ -156,4 +170,24 @@ fn done(slots: &[Slot], precision: f64) -> String {
         if all_reached { "every measured cell reached the precision" } else { "no cell was left to measure" };
     let failed = if failed > 0 { format!("; {} failed", counted(failed, "cell")) } else { String::new() };
     format!("done: {reached}{failed}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::load::parse_run;
+
+    #[test]
+    fn a_break_is_a_fact() {
+        let journal = include_bytes!("../../tests/golden/small.jsonl");
+        let mut run = parse_run(journal, "j.jsonl").unwrap();
+        let fact = |run: &Run| facts(run).into_iter().find(|(label, _)| *label == "resumed");
+        assert_eq!(fact(&run), None);
+        let resumed =
+            |visits, dropped_bytes| Resumed { resumed: format!("day {visits}"), visits, dropped_bytes };
+        run.resumed = vec![resumed(1, 0), resumed(3, 9)];
+        let expected = "day 1 after 1 visit; day 3 after 3 visits, with a last line that was cut off and is dropped; the \
+                        time of a break does not count";
+        assert_eq!(fact(&run), Some(("resumed", expected.to_owned())));
+    }
 }

@@ -1,6 +1,6 @@
 //! Reads a journal back: a header, visits, an end.
 
-use crate::record::{End, Header, Line, SCHEMA, Versioned, Visit};
+use crate::record::{End, Header, Line, Resumed, SCHEMA, Versioned, Visit};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
@@ -20,6 +20,8 @@ pub struct Run {
     pub end: Option<End>,
     /// Whether a last line was cut off in the middle and dropped.
     pub torn_line: bool,
+    /// Where it was interrupted and resumed.
+    pub resumed: Vec<Resumed>,
 }
 
 /// Reads the journal of a run. `path` is the folder of the run, or the journal itself.
@@ -54,7 +56,7 @@ fn journal_path(path: &Path) -> Result<PathBuf> {
 /// Reads a journal from memory; `name` is what errors call it.
 ///
 /// A last line that has no newline and does not parse is what a killed run leaves: it is dropped,
-/// and [`Run::torn_line`] says so. Visits may follow an end: the run was resumed.
+/// and [`Run::torn_line`] says so. A line that says that the run was resumed, and visits, may follow an end.
 ///
 /// # Errors
 /// An empty or binary journal, a line that does not parse or is of another version, a header that is
@@ -85,6 +87,7 @@ struct Parsed {
     visits: Vec<Visit>,
     end: Option<End>,
     torn_line: bool,
+    resumed: Vec<Resumed>,
 }
 
 impl Parsed {
@@ -108,13 +111,19 @@ impl Parsed {
                 self.end = None;
             }
             (Line::End(end), Some(_)) => self.end = Some(end),
+            (Line::Resumed(resumed), Some(_)) => {
+                self.resumed.push(resumed);
+                self.end = None;
+            }
         }
         Ok(())
     }
 
-    fn finish(self, name: &str) -> Result<Run> {
-        let header = self.header.ok_or_else(|| anyhow!("{name} has no header: name a whole journal"))?;
-        Ok(Run { header, visits: self.visits, end: self.end, torn_line: self.torn_line })
+    fn finish(mut self, name: &str) -> Result<Run> {
+        let header =
+            self.header.take().ok_or_else(|| anyhow!("{name} has no header: name a whole journal"))?;
+        let Parsed { visits, end, torn_line, resumed, .. } = self;
+        Ok(Run { header, visits, end, torn_line, resumed })
     }
 }
 
@@ -263,6 +272,20 @@ mod tests {
         let error = "j.jsonl:2: schema \"ipcmatrix.record.v9\"";
         assert!(refused(&unknown).starts_with(error));
         assert!(refused(unknown.trim_end()).starts_with(error), "complete, so not torn");
+    }
+
+    #[test]
+    fn a_run_that_was_resumed_has_no_end_until_the_next() {
+        let broken = format!(
+            "{RUN}{{\"schema\":\"{SCHEMA}\",\"kind\":\"resumed\",\"resumed\":\"2026-01-31T12:00:00Z\",\"visits\":4}}\n"
+        );
+        let run = parse_run(broken.as_bytes(), "j.jsonl").unwrap();
+        assert!(run.end.is_none());
+        let there = Resumed { resumed: "2026-01-31T12:00:00Z".into(), visits: 4, dropped_bytes: 0 };
+        assert_eq!(run.resumed, [there]);
+        let ended = format!("{broken}{}\n", lines().last().unwrap());
+        let run = parse_run(ended.as_bytes(), "j.jsonl").unwrap();
+        assert!(run.end.is_some() && run.resumed.len() == 1);
     }
 
     #[test]

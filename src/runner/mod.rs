@@ -6,6 +6,7 @@ pub mod exact;
 pub mod journal;
 pub mod process;
 pub mod progress;
+pub mod resume;
 pub mod schedule;
 pub mod signals;
 
@@ -14,6 +15,7 @@ use crate::measure::stats::LEAST_VISITS;
 use crate::record::{Effort, End, Header, Outcome, Part, Request, Visit};
 use journal::Journal;
 use progress::Progress;
+use resume::Begun;
 use schedule::Schedule;
 use signals::Caught;
 use std::ops::Range;
@@ -71,6 +73,8 @@ struct Run<'a> {
     settings: Settings,
     clock: &'a dyn Clock,
     begin_ns: u64,
+    /// Time that was spent before the run was resumed.
+    spent_ns: u64,
     schedule: Schedule,
     visits: Vec<Visit>,
     thrifty: bool,
@@ -86,10 +90,24 @@ pub fn run(
     journal: &mut Journal,
     progress: &mut dyn Progress,
 ) -> Ran {
-    let schedule = Schedule::new(&header.cells, header.seed, header.precision, settings.full_rounds);
+    let begun = Begun::nothing(header, &settings);
+    resume(header, settings, begun, visitor, clock, journal, progress)
+}
+
+/// Goes on with a run that was begun before; otherwise like [`run`].
+pub fn resume(
+    header: &Header,
+    settings: Settings,
+    begun: Begun,
+    visitor: &mut dyn Visitor,
+    clock: &dyn Clock,
+    journal: &mut Journal,
+    progress: &mut dyn Progress,
+) -> Ran {
     let begin_ns = clock.now_ns();
-    let mut run = Run { header, settings, clock, begin_ns, schedule, visits: Vec::new(), thrifty: false };
-    let stop = run.rounds(visitor, journal, progress);
+    let Begun { schedule, visits, spent_ns, round, rest, thrifty } = begun;
+    let mut run = Run { header, settings, clock, begin_ns, spent_ns, schedule, visits, thrifty };
+    let stop = run.rounds(round, &rest, visitor, journal, progress);
     let (reason, caught, mut journal_error) = match stop {
         Stop::Reason(reason) => (reason, None, None),
         Stop::Signal(caught) => (caught.reason(), Some(caught), None),
@@ -110,41 +128,54 @@ pub fn run(
 
 impl Run<'_> {
     fn elapsed_ns(&self) -> u64 {
-        self.clock.now_ns() - self.begin_ns
+        self.spent_ns + self.clock.now_ns() - self.begin_ns
     }
 
+    /// The rest of the round that was begun, then those after it.
     fn rounds(
         &mut self,
+        begun: usize,
+        rest: &[Vec<usize>],
         visitor: &mut dyn Visitor,
         journal: &mut Journal,
         progress: &mut dyn Progress,
     ) -> Stop {
-        for round in 1..=self.settings.most_rounds {
-            if round > LEAST_VISITS && !self.full_rounds_fit() {
-                self.schedule.end_full_rounds();
-            }
+        if let Err(stop) = self.round(begun, rest, visitor, journal, progress) {
+            return stop;
+        }
+        for round in begun + 1..=self.settings.most_rounds {
+            self.schedule.begin_round(round, self.header.budget_s, resume::end_ns(&self.visits));
             let order = self.schedule.next_round();
             if order.is_empty() {
                 return Stop::Reason("done");
             }
-            let of = order.iter().map(Vec::len).sum();
             self.thrifty = self.short_of_time(round, &order);
-            let mut place = 0;
-            for cells in &order {
-                if self.over_budget(cells) {
-                    return Stop::Reason("budget");
-                }
-                progress.visit(&self.standing(round, place, of), &self.header.cells[cells[0]].cell);
-                place += cells.len();
-                if let Err(stop) = self.visit(cells, round, visitor, journal) {
-                    return stop;
-                }
-            }
-            if let Err(error) = journal.sync() {
-                return Stop::Journal(error);
+            if let Err(stop) = self.round(round, &order, visitor, journal, progress) {
+                return stop;
             }
         }
         Stop::Reason("rounds")
+    }
+
+    fn round(
+        &mut self,
+        round: usize,
+        order: &[Vec<usize>],
+        visitor: &mut dyn Visitor,
+        journal: &mut Journal,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Stop> {
+        let of = order.iter().map(Vec::len).sum();
+        let mut place = 0;
+        for cells in order {
+            if self.over_budget(cells) {
+                return Err(Stop::Reason("budget"));
+            }
+            progress.visit(&self.standing(round, place, of), &self.header.cells[cells[0]].cell);
+            place += cells.len();
+            self.visit(cells, round, visitor, journal)?;
+        }
+        journal.sync().map_err(Stop::Journal)
     }
 
     /// One visit, of one cell or of several. What was heard before a signal came is kept.
@@ -223,12 +254,6 @@ impl Run<'_> {
         let left_ns = self.header.budget_s * 1e9 - self.elapsed_ns() as f64;
         // What was seen in the thrifty rounds before would look affordable: once short, short until enough.
         self.thrifty || round_ns as f64 * rounds > left_ns
-    }
-
-    /// Whether the rounds for every cell that are left would be over in time, going by the last visit of each.
-    fn full_rounds_fit(&self) -> bool {
-        let left_ns = self.header.budget_s * 1e9 - self.elapsed_ns() as f64;
-        self.schedule.full_round_ns() as f64 * self.schedule.full_rounds_left() as f64 <= left_ns
     }
 
     fn expected_ns(&self, cells: &[usize]) -> u64 {

@@ -113,6 +113,17 @@ impl Schedule {
         self.with(Standing::Active).into_iter().map(|cell| self.lacks(cell)).max().unwrap_or(0)
     }
 
+    /// Before each round: ends the rounds for every cell where those that are left would not be over in time, going by the
+    /// last visit of each. `spent_ns` is when the last visit ended, by the records and not by the clock, so that a run that is
+    /// resumed decides as it would have.
+    pub fn begin_round(&mut self, round: usize, budget_s: f64, spent_ns: u64) {
+        let left_ns = budget_s * 1e9 - spent_ns as f64;
+        let needed_ns = self.full_round_ns() as f64 * self.full_rounds_left() as f64;
+        if round > LEAST_VISITS && needed_ns > left_ns {
+            self.end_full_rounds();
+        }
+    }
+
     /// Ends the rounds for every cell, for want of time, as soon as every active one has as many visits as an interval
     /// takes. Cells that were not looked at for being in these rounds are looked at now.
     pub fn end_full_rounds(&mut self) {

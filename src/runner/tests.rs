@@ -12,10 +12,10 @@ use crate::record::{
 use std::cell::Cell as Shared;
 use std::collections::{BTreeMap, BTreeSet};
 
-const MS: u64 = 1_000_000;
+pub(super) const MS: u64 = 1_000_000;
 
 /// A clock that only visits move.
-struct Scripted(Shared<u64>);
+pub(super) struct Scripted(pub(super) Shared<u64>);
 
 impl Clock for Scripted {
     fn now_ns(&self) -> u64 {
@@ -24,13 +24,13 @@ impl Clock for Scripted {
 }
 
 /// What a visit of some cell gives: the time that it takes and its outcome, by the number of the visit.
-type Script = Box<dyn Fn(usize) -> (u64, Result<Outcome, Caught>)>;
+pub(super) type Script = Box<dyn Fn(usize) -> (u64, Result<Outcome, Caught>)>;
 
-struct Actor<'a> {
-    clock: &'a Scripted,
-    scripts: Vec<Script>,
-    visits: BTreeMap<usize, usize>,
-    requests: Vec<Request>,
+pub(super) struct Actor<'a> {
+    pub(super) clock: &'a Scripted,
+    pub(super) scripts: Vec<Script>,
+    pub(super) visits: BTreeMap<usize, usize>,
+    pub(super) requests: Vec<Request>,
 }
 
 impl Visitor for Actor<'_> {
@@ -55,7 +55,7 @@ impl Visitor for Actor<'_> {
     }
 }
 
-fn measured(ns: f64, ops: u64) -> Outcome {
+pub(super) fn measured(ns: f64, ops: u64) -> Outcome {
     Outcome::Measured(Box::new(Measured {
         ops,
         calibrated: false,
@@ -73,16 +73,16 @@ fn measured(ns: f64, ops: u64) -> Outcome {
 }
 
 /// A cell that always costs the same.
-fn steady(duration_ms: u64) -> Script {
+pub(super) fn steady(duration_ms: u64) -> Script {
     Box::new(move |_| (duration_ms * MS, Ok(measured(100.0, 1000))))
 }
 
 /// A cell whose figures never agree.
-fn restless(duration_ms: u64) -> Script {
+pub(super) fn restless(duration_ms: u64) -> Script {
     Box::new(move |visit| (duration_ms * MS, Ok(measured([100.0, 300.0, 200.0, 400.0, 250.0][visit % 5], 7))))
 }
 
-fn header(cells: usize, budget_s: f64) -> Header {
+pub(super) fn header(cells: usize, budget_s: f64) -> Header {
     let cell = |index: usize| PlannedCell {
         cell: Cell::new(Measure::Bandwidth, "x").with(Axis::MessageBytes, Value::Count(index as u64)),
         unavailable: None,
@@ -98,12 +98,14 @@ fn header(cells: usize, budget_s: f64) -> Header {
         precision: 0.03,
         started: String::new(),
         machine_class: None,
+        binary_crc32: Some("1".into()),
+        boot_crc32: Some("2".into()),
         tables: vec![],
         cells: (0..cells).map(cell).collect(),
     }
 }
 
-const SETTINGS: Settings = Settings {
+pub(super) const SETTINGS: Settings = Settings {
     effort: Effort::DEFAULT,
     thrifty: Effort::THRIFTY,
     full_rounds: 6,
@@ -210,7 +212,7 @@ fn what_fails_or_is_unavailable_is_not_visited_again_and_stops_nobody_else() {
 }
 
 /// Served cells: 0 to 2 differ in the mechanism alone, and so do 3 to 5; the script goes by the number.
-fn companies(budget_s: f64) -> Header {
+pub(super) fn companies(budget_s: f64) -> Header {
     let mut header = header(6, budget_s);
     for (index, planned) in header.cells.iter_mut().enumerate() {
         let mechanism = format!("m{}", index % 3);

@@ -36,19 +36,19 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// A run in folders of its own, and what the machine held before.
-struct Victim {
-    folder: tempfile::TempDir,
+pub struct Victim {
+    pub folder: tempfile::TempDir,
     before: Vec<String>,
 }
 
 impl Victim {
-    fn new() -> Victim {
+    pub fn new() -> Victim {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("tmp")).unwrap();
         Victim { folder, before: leftovers() }
     }
 
-    fn out(&self) -> std::path::PathBuf {
+    pub fn out(&self) -> std::path::PathBuf {
         self.folder.path().join("out")
     }
 
@@ -62,7 +62,7 @@ impl Victim {
 
     /// No process, object, queue or name of the run is left, and no file but those of a report.
     #[track_caller]
-    fn left_nothing(&self, mark: &str) {
+    pub fn left_nothing(&self, mark: &str) {
         eventually(|| {
             let new = leftovers().into_iter().filter(|thing| !self.before.contains(thing));
             let left: Vec<String> = alive(mark).into_iter().chain(new).collect();
@@ -102,7 +102,7 @@ fn at_a_random_moment(signal: Signal, moment: usize) {
 }
 
 /// A seed that nobody chose.
-fn rand_seed() -> u32 {
+pub fn rand_seed() -> u32 {
     let now = std::time::UNIX_EPOCH.elapsed().unwrap();
     now.subsec_nanos() ^ std::process::id()
 }

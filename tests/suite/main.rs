@@ -20,6 +20,7 @@ mod program;
 mod readiness;
 mod readme;
 mod refusals;
+mod resume;
 mod serve;
 mod user;
 
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         log::trials(),
         readme::trials(),
         refusals::trials(),
+        resume::trials(),
         serve::trials(),
         input::trials(),
         matrices::trials(),
