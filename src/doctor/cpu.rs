@@ -1,7 +1,7 @@
 //! Checks of the CPUs: how many, how fast, how they sleep, and who else is on them.
 
 use super::Severity::{Note, Severe, Warning};
-use super::{Check, Checked, Trouble, known, of};
+use super::{Check, Checked, Trouble, known, of, plain};
 use crate::environment::{CpuSet, Environment};
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -48,14 +48,10 @@ fn few_cpus(environment: &Environment) -> Checked {
 fn governor(environment: &Environment) -> Checked {
     let governors = known(&environment.cpu.governors)?;
     let fixed = governors.iter().all(|governor| governor == "performance");
-    Ok((!fixed).then(|| {
-        Trouble(
-            Warning,
-            format!("the frequency governor is {}", governors.join(" and ")),
-            "the clock rate follows the load, so short batches run slower than long ones",
-            "sudo cpupower frequency-set -g performance".to_owned(),
-        )
-    }))
+    let effect = "the clock rate follows the load, so short batches run slower than long ones";
+    let remedy = "sudo cpupower frequency-set -g performance".to_owned();
+    let found = format!("the frequency governor is {}", governors.join(" and "));
+    Ok((!fixed).then_some(Trouble(Warning, found, effect, remedy)))
 }
 
 fn turbo(environment: &Environment) -> Checked {
@@ -97,14 +93,9 @@ fn idle_states(environment: &Environment) -> Checked {
 }
 
 fn smt(environment: &Environment) -> Checked {
-    Ok(known(&environment.cpu.smt)?.then(|| {
-        Trouble(
-            Note,
-            "two threads share a core".to_owned(),
-            "work on one thread slows its sibling, and cells across CPUs depend on which two are taken",
-            format!("echo off | sudo tee {CPUS}/smt/control"),
-        )
-    }))
+    let effect = "work on one thread slows its sibling, and cells across CPUs depend on which two are taken";
+    let remedy = "echo off | sudo tee /sys/devices/system/cpu/smt/control";
+    plain(*known(&environment.cpu.smt)?, Note, ["two threads share a core", effect, remedy])
 }
 
 fn mitigations(environment: &Environment) -> Checked {
@@ -125,14 +116,9 @@ fn mitigations(environment: &Environment) -> Checked {
 }
 
 fn irqbalance(environment: &Environment) -> Checked {
-    Ok(of(environment, |interference| &interference.irqbalance)?.then(|| {
-        Trouble(
-            Warning,
-            "irqbalance runs".to_owned(),
-            "interrupts move between CPUs, onto those that are measured too",
-            "sudo systemctl stop irqbalance".to_owned(),
-        )
-    }))
+    let effect = "interrupts move between CPUs, onto those that are measured too";
+    let runs = *of(environment, |interference| &interference.irqbalance)?;
+    plain(runs, Warning, ["irqbalance runs", effect, "sudo systemctl stop irqbalance"])
 }
 
 fn interrupts(environment: &Environment) -> Checked {

@@ -95,6 +95,11 @@ fn known<T>(fact: &Fact<T>) -> Result<&T, String> {
     fact.known().ok_or_else(|| fact.reason().unwrap_or_default().to_owned())
 }
 
+/// Trouble that needs no words of the machine: what there is, what it does, and what helps.
+fn plain(bad: bool, severity: Severity, [found, effect, remedy]: [&'static str; 3]) -> Checked {
+    Ok(bad.then(|| Trouble(severity, found.to_owned(), effect, remedy.to_owned())))
+}
+
 /// A value of [`Interference`], likewise.
 fn of<T>(environment: &Environment, fact: fn(&Interference) -> &Fact<T>) -> Result<&T, String> {
     environment.interference.as_ref().ok_or_else(|| "not recorded".to_owned()).map(fact).and_then(known)

@@ -1,7 +1,7 @@
 //! Checks of what runs beside, below and around the program.
 
 use super::Severity::{Note, Severe, Warning};
-use super::{Check, Checked, Trouble, known, of};
+use super::{Check, Checked, Trouble, known, of, plain};
 use crate::environment::Environment;
 
 /// More runnable tasks than this, on average over a minute, is company.
@@ -105,14 +105,14 @@ fn cpu_quota(environment: &Environment) -> Checked {
 
 fn huge_pages(environment: &Environment) -> Checked {
     let always = known(&environment.memory.transparent_huge_pages)? == "always";
-    Ok(always.then(|| {
-        Trouble(
-            Note,
-            "transparent huge pages are made for every program".to_owned(),
-            "whether a large buffer got huge pages differs from visit to visit, and with it the bandwidth",
-            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled".to_owned(),
-        )
-    }))
+    let found = "transparent huge pages are made for every program";
+    let effect =
+        "whether a large buffer got huge pages differs from visit to visit, and with it the bandwidth";
+    plain(
+        always,
+        Note,
+        [found, effect, "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"],
+    )
 }
 
 fn clock_source(environment: &Environment) -> Checked {
@@ -147,14 +147,13 @@ fn tracing(environment: &Environment) -> Checked {
 }
 
 fn traced(environment: &Environment) -> Checked {
-    Ok(of(environment, |interference| &interference.traced)?.then(|| {
-        Trouble(
-            Severe,
-            "a debugger or strace is attached to this program".to_owned(),
-            "each system call stops twice for the tracer",
-            "start ipcmatrix without it".to_owned(),
-        )
-    }))
+    let found = "a debugger or strace is attached to this program";
+    let attached = *of(environment, |interference| &interference.traced)?;
+    plain(
+        attached,
+        Severe,
+        [found, "each system call stops twice for the tracer", "start ipcmatrix without it"],
+    )
 }
 
 fn seccomp(environment: &Environment) -> Checked {

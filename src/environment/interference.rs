@@ -24,10 +24,10 @@ pub struct Interference {
     pub steal_share: Fact<f64>,
     /// The CPUs that pinned workers use first: the last two that are allowed.
     pub measured_cpus: Fact<CpuSet>,
-    /// Numbers of the device interrupts that these have served since boot (`/proc/interrupts`).
-    pub interrupts: Fact<Vec<u32>>,
     /// Whether irqbalance runs, which moves interrupts between CPUs.
     pub irqbalance: Fact<bool>,
+    /// Numbers of the device interrupts that `measured_cpus` have served since boot (`/proc/interrupts`).
+    pub interrupts: Fact<Vec<u32>>,
     /// The tracer of ftrace; `nop` is none.
     pub tracer: Fact<String>,
     /// Whether events are traced: `0` none, `1` all, `X` some.
