@@ -1,13 +1,14 @@
 //! `run`: a matrix becomes a journal, tables, and a report folder.
 
-use super::arguments::Run as Arguments;
-use super::{FAILED, WELL, matrices, output};
+use super::arguments::{Amount, Run as Arguments};
+use super::{FAILED, UNSURE, WELL, matrices, output};
 use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
 use crate::measure::clock::{Clock, Monotonic, utc_now};
 use crate::record::{Effort, Header, PlannedCell, Table};
 use crate::report::cells::{Slot, slots};
+use crate::report::digits::counted;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
 use crate::report::{Options, markdown, text};
@@ -28,6 +29,9 @@ const NO_BUDGET: Duration = Duration::from_secs(24 * 3600);
 /// Rounds for everybody before a cell may be done.
 const FULL_ROUNDS: usize = 12;
 const QUICK_FULL_ROUNDS: usize = 6;
+const THOROUGH_FULL_ROUNDS: usize = 22;
+/// What `--thorough` gets is so many times the usual budget.
+const THOROUGH_BUDGETS: u32 = 3;
 
 /// Runs the matrix and returns the exit code.
 ///
@@ -55,15 +59,15 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         &mut journal,
         progress::choose(arguments.quiet).as_mut(),
     );
-    publish(header, ran, folder.as_deref(), arguments.quiet)
+    publish(header, ran, folder.as_deref(), arguments)
 }
 
 fn settings(arguments: &Arguments, header: &Header, catalog: &Catalog) -> Settings {
     let amount = &arguments.amount;
     let (effort, full_rounds, most_rounds) = match (arguments.test || amount.exact, amount.quick) {
         (true, _) => (Effort::TEST, 1, 1),
-        (_, true) => (Effort::QUICK, QUICK_FULL_ROUNDS, usize::MAX),
-        _ => (Effort::DEFAULT, FULL_ROUNDS, usize::MAX),
+        (_, true) => (Effort::QUICK, full_rounds(amount), usize::MAX),
+        _ => (Effort::DEFAULT, full_rounds(amount), usize::MAX),
     };
     let deadline_ms = arguments.deadline.as_millis() as u64;
     let thrifty = if effort == Effort::DEFAULT { Effort::THRIFTY } else { effort };
@@ -79,22 +83,36 @@ pub fn rough_op_ns(catalog: &Catalog, planned: &PlannedCell) -> u64 {
     driver.map_or(0, |driver| (driver.rough_op_ns)(cell))
 }
 
+/// Rounds for everybody before a cell may be done.
+pub fn full_rounds(amount: &Amount) -> usize {
+    match (amount.quick, amount.thorough) {
+        (true, _) => QUICK_FULL_ROUNDS,
+        (_, true) => THOROUGH_FULL_ROUNDS,
+        _ => FULL_ROUNDS,
+    }
+}
+
 /// Time for sampling: what was typed, else what the effort or the matrix says.
-pub fn budget(typed: Option<Duration>, quick: bool, matrix: &Matrix) -> Duration {
-    let usual = if quick { QUICK_BUDGET } else { matrix.budget.unwrap_or(DEFAULT_BUDGET) };
-    typed.unwrap_or(usual)
+pub fn budget(amount: &Amount, matrix: &Matrix) -> Duration {
+    let usual = matrix.budget.unwrap_or(DEFAULT_BUDGET);
+    amount.budget.unwrap_or(match (amount.quick, amount.thorough) {
+        (true, _) => QUICK_BUDGET,
+        (_, true) => THOROUGH_BUDGETS * usual,
+        _ => usual,
+    })
 }
 
 fn header(arguments: &Arguments, matrix: &Matrix, catalog: &Catalog) -> Header {
     let amount = &arguments.amount;
     let budget = match (arguments.test || amount.exact, amount.budget) {
         (true, None) => NO_BUDGET,
-        (_, typed) => budget(typed, amount.quick, matrix),
+        _ => budget(amount, matrix),
     };
     let effort = match (arguments.test, amount.exact, amount.quick) {
         (true, _, _) => "test",
         (_, true, _) => "exact",
         (_, _, true) => "quick",
+        _ if amount.thorough => "thorough",
         _ => "default",
     };
     let named = &arguments.selection.matrices;
@@ -108,7 +126,7 @@ fn header(arguments: &Arguments, matrix: &Matrix, catalog: &Catalog) -> Header {
         effort: effort.to_owned(),
         seed: arguments.seed.unwrap_or_else(|| schedule::fresh_seed(mixed_in)),
         budget_s: budget.as_secs_f64(),
-        precision: arguments.amount.precision,
+        precision: amount.precision(),
         started: utc_now(),
         tables: matrix.tables.iter().map(|table| with_driver_notes(table, matrix, catalog)).collect(),
         cells: matrix.cells.clone(),
@@ -180,10 +198,11 @@ fn announce(header: &Header, folder: Option<&Path>) {
 }
 
 /// Prints the tables and completes the folder; whatever fails there, what was measured is shown first.
-fn publish(header: Header, ran: Ran, folder: Option<&Path>, quiet: bool) -> Result<u8> {
+fn publish(header: Header, ran: Ran, folder: Option<&Path>, arguments: &Arguments) -> Result<u8> {
     let run = Run { header, visits: ran.visits, end: Some(ran.end), torn_line: false };
     let printed = text::text(&run, Options::default()).and_then(|text| output::print(&text));
-    let mut failed = slots(&run, Metric::Figure).iter().any(|slot| matches!(slot, Slot::Failed(_)));
+    let slots = slots(&run, Metric::Figure);
+    let mut failed = slots.iter().any(|slot| matches!(slot, Slot::Failed(_)));
     if let Some(error) = ran.journal_error {
         failed = true;
         output::say(&format!(
@@ -193,7 +212,7 @@ fn publish(header: Header, ran: Ran, folder: Option<&Path>, quiet: bool) -> Resu
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
         match markdown::markdown(&run, Options::default()).and_then(|text| output::write(&readme, &text)) {
-            Ok(()) if quiet => {}
+            Ok(()) if arguments.quiet => {}
             Ok(()) => output::say(&format!("report: {}", readme.display())),
             Err(error) => {
                 failed = true;
@@ -205,6 +224,23 @@ fn publish(header: Header, ran: Ran, folder: Option<&Path>, quiet: bool) -> Resu
     Ok(match ran.caught {
         Some(caught) => caught.exit_code(),
         None if failed => FAILED,
+        None if arguments.strict => strict(&slots, run.header.precision),
         None => WELL,
     })
+}
+
+/// Whether every measured cell reached the precision, as an exit code. Those below resolution did not.
+fn strict(slots: &[Slot], precision: f64) -> u8 {
+    let measured = slots.iter().filter(|slot| slot.word() == "measured");
+    let unsure =
+        measured.filter(|slot| !slot.figure().is_some_and(|figure| figure.reaches(precision))).count();
+    if unsure == 0 {
+        return WELL;
+    }
+    output::say(&format!(
+        "ipcmatrix: {} did not reach ±{}%: use --budget, --precision or a filter",
+        counted(unsure, "measured cell"),
+        (precision * 1e6).round() / 1e4
+    ));
+    UNSURE
 }

@@ -7,6 +7,7 @@ mod calls;
 mod cells;
 mod conformance;
 mod drivers;
+mod effort;
 mod hostile;
 mod input;
 mod kills;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(machine::cpus().len().min(MOST_AT_ONCE));
     let rooms = [
         conformance::trials(),
+        effort::trials(),
         hostile::trials(),
         kills::trials(),
         log::trials(),
