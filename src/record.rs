@@ -49,7 +49,7 @@ pub struct Header {
     pub matrix_crc32: String,
     /// The command line, word by word.
     pub command: Vec<String>,
-    /// `default`, `quick`, `exact` or `test`.
+    /// `default`, `quick`, `thorough`, `exact` or `test`.
     pub effort: String,
     /// Seed of the order of visits.
     pub seed: u64,

@@ -23,6 +23,7 @@ Examples:
   ipcmatrix report reports/2026-01-31-intel-xeon-2cpu --format md
 
 Exit codes: 0 all well, 1 the tool or a cell failed, 2 usage or an invalid file,
+5 a measured cell did not reach the precision (run --strict),
 130 and 143 a signal came and what was there was saved.";
 
 #[derive(Debug, Subcommand)]
@@ -65,16 +66,26 @@ pub struct Amount {
     /// Six short visits a cell, one minute
     #[arg(long, conflicts_with_all = ["test", "exact"])]
     pub quick: bool,
+    /// At least 22 visits a cell, to ±1 %, in three times the usual time
+    #[arg(long, conflicts_with_all = ["quick", "test", "exact"])]
+    pub thorough: bool,
     /// The counts and the statistic that were published: 5 x 10 MiB, 3 x 10,000 round trips, 3 x 1,000,000 increments a
     /// worker, 3 x 100,000 calls, 3 x 40,000 requests, 1 x 1,000,000 lines a worker; the mean, no interval
     #[arg(long, conflicts_with = "test")]
     pub exact: bool,
-    /// Time for sampling, e.g. 90s or 6m [default: the matrix's, else 3m; with --quick 1m]
+    /// Time for sampling, e.g. 90s or 6m [default: the matrix's, else 3m; with --quick 1m, with --thorough three times that]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
-    /// Half-width of the 95 % interval at which a cell is done, e.g. 3%
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = parse_precision)]
-    pub precision: f64,
+    /// Half-width of the 95 % interval at which a cell is done [default: 3%; with --thorough 1%]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_precision)]
+    pub precision: Option<f64>,
+}
+
+impl Amount {
+    /// The half-width at which a cell is done, as a fraction: what was typed, else what the effort says.
+    pub fn precision(&self) -> f64 {
+        self.precision.unwrap_or(if self.thorough { 0.01 } else { 0.03 })
+    }
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -95,6 +106,9 @@ pub struct Run {
     /// Make every cell do a little work once, verify it, and show no figure
     #[arg(long)]
     pub test: bool,
+    /// End with exit code 5 when a measured cell did not reach the precision; the report is written all the same
+    #[arg(long, conflicts_with_all = ["test", "exact"])]
+    pub strict: bool,
     /// Seed of the order of visits [default: a fresh one, recorded in the journal]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -133,6 +147,9 @@ pub struct Plan {
     /// Not for plan; there so that the two commands differ by one word
     #[arg(long, hide = true)]
     pub test: bool,
+    /// Not for plan either
+    #[arg(long, hide = true)]
+    pub strict: bool,
 }
 
 const LIST_EXAMPLES: &str = "\
@@ -261,6 +278,26 @@ mod tests {
         for measure in Measure::ALL {
             let words: Vec<&str> = exact_counts(*measure).split(' ').collect();
             assert!(help.contains(&format!("{} x {}", words[0], words[3])), "{words:?}: {help}");
+        }
+    }
+
+    #[test]
+    fn thorough_is_more_precise_unless_told_otherwise() {
+        let precision = |words: &[&str]| {
+            let all = ["ipcmatrix", "run"].iter().chain(words);
+            match Arguments::try_parse_from(all).map(|arguments| arguments.command) {
+                Ok(Command::Run(run)) => Some(run.amount.precision()),
+                _ => None,
+            }
+        };
+        assert_eq!(precision(&[]), Some(0.03));
+        assert_eq!(precision(&["--thorough"]), Some(0.01));
+        assert_eq!(precision(&["--thorough", "--precision", "2%"]), Some(0.02));
+        for other in ["--quick", "--test", "--exact"] {
+            assert_eq!(precision(&["--thorough", other]), None, "{other}");
+        }
+        for other in ["--test", "--exact"] {
+            assert_eq!(precision(&["--strict", other]), None, "no interval: {other}");
         }
     }
 

@@ -22,6 +22,8 @@ const WELL: u8 = 0;
 const FAILED: u8 = 1;
 /// Usage, or a file that is not valid.
 const USAGE: u8 = 2;
+/// A measured cell did not reach the precision, and the user asked for that to be an error.
+const UNSURE: u8 = 5;
 
 /// The user's mistake: shown as it is, exit code 2. Any other error is the tool's or the machine's, exit code 1.
 #[derive(Debug)]

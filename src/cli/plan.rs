@@ -89,8 +89,9 @@ fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
     let quick = arguments.amount.quick;
     let usual = round_s(matrix, if quick { &Effort::QUICK } else { &Effort::DEFAULT });
     let thrifty = round_s(matrix, if quick { &Effort::QUICK } else { &Effort::THRIFTY });
-    let budget_s = run::budget(arguments.amount.budget, quick, matrix).as_secs_f64();
+    let budget_s = run::budget(&arguments.amount, matrix).as_secs_f64();
     let _ = writeln!(text, "\none round: about {usual:.0} s; budget: {budget_s:.0} s");
+    expected(text, usual, thrifty, budget_s, run::full_rounds(&arguments.amount));
     let least_rounds = LEAST_VISITS as f64;
     // The first round calibrates, which takes about half as long again; all save where they must.
     let least_s = (least_rounds + 0.5) * thrifty;
@@ -108,6 +109,27 @@ fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
             "too short for {LEAST_VISITS} visits a cell, which an interval needs: use --quick, a filter, or --budget {least_s:.0}s"
         )
     };
+}
+
+/// From the least to the most that sampling may take. The least: every cell is done when the rounds for all are over, or
+/// after the sixth where they do not fit, and a visit takes what it should. The most:
+/// some cell does not reach the precision, so that the budget is spent.
+fn expected(text: &mut String, usual: f64, thrifty: f64, budget_s: f64, full_rounds: usize) {
+    if usual == 0.0 {
+        return;
+    }
+    let fit = full_rounds as f64 * usual <= budget_s;
+    let (rounds, round_s) = if fit { (full_rounds, usual) } else { (LEAST_VISITS, thrifty) };
+    let least_s = rounds as f64 * round_s;
+    if least_s > budget_s {
+        let _ = writeln!(text, "expected time: {budget_s:.0} s (the budget)");
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "expected time: {least_s:.0} s (every cell precise after {rounds} visits) to {budget_s:.0} s (the budget, as some cell stays \
+         wider than the precision)"
+    );
 }
 
 /// Seconds that a round of the available cells should take.

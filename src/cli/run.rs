@@ -1,14 +1,15 @@
 //! `run`: a matrix becomes a journal, tables, and a report folder.
 
-use super::arguments::Run as Arguments;
+use super::arguments::{Amount, Run as Arguments};
 use super::resume::{self, Standing};
-use super::{FAILED, WELL, matrices, output};
+use super::{FAILED, UNSURE, WELL, matrices, output};
 use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
 use crate::measure::clock::{Clock, Monotonic, utc_now};
 use crate::record::{Effort, Header, PlannedCell, Resumed, Table};
 use crate::report::cells::{Slot, slots};
+use crate::report::digits::counted;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
 use crate::report::{Options, markdown, text};
@@ -30,6 +31,9 @@ const NO_BUDGET: Duration = Duration::from_secs(24 * 3600);
 /// Rounds for everybody before a cell may be done.
 const FULL_ROUNDS: usize = 12;
 const QUICK_FULL_ROUNDS: usize = 6;
+const THOROUGH_FULL_ROUNDS: usize = 22;
+/// What `--thorough` gets is so many times the usual budget.
+const THOROUGH_BUDGETS: u32 = 3;
 
 /// Runs the matrix and returns the exit code.
 ///
@@ -48,7 +52,7 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let settings = settings(arguments, &header, catalog);
     let work = match arguments.resume {
         true => match resume::stand(arguments, header, &settings, boot_id.as_deref())? {
-            Standing::Finished(run, folder) => return nothing_to_do(&run, &folder, arguments.quiet),
+            Standing::Finished(run, folder) => return nothing_to_do(&run, &folder, arguments),
             Standing::Begun(work) => *work,
             Standing::Nothing(header, folder, journal) => {
                 let journal = begin(&folder, &header, &environment, journal)?;
@@ -61,7 +65,7 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
             Work::new(header, &settings, folder, journal)
         }
     };
-    work.run(settings, &signals, arguments.quiet)
+    work.run(settings, &signals, arguments)
 }
 
 /// A run whose journal is open.
@@ -79,8 +83,8 @@ impl Work {
         Work { header, begun, folder, journal, resumed: Vec::new() }
     }
 
-    fn run(mut self, settings: Settings, signals: &Signals, quiet: bool) -> Result<u8> {
-        if !quiet {
+    fn run(mut self, settings: Settings, signals: &Signals, arguments: &Arguments) -> Result<u8> {
+        if !arguments.quiet {
             announce(&self.header, self.folder.as_deref(), self.resumed.last());
         }
         let ran = runner::resume(
@@ -90,29 +94,29 @@ impl Work {
             &mut Processes::new(signals),
             &Monotonic,
             &mut self.journal,
-            progress::choose(quiet).as_mut(),
+            progress::choose(arguments.quiet).as_mut(),
         );
         let Ran { visits, end, caught, journal_error } = ran;
         let run =
             Run { header: self.header, visits, end: Some(end), torn_line: false, resumed: self.resumed };
-        publish(&run, journal_error, caught, self.folder.as_deref(), quiet)
+        publish(&run, journal_error, caught, self.folder.as_deref(), arguments)
     }
 }
 
 /// A run that was resumed and has nothing left to do: its report is made again, and its exit code is what it was.
-fn nothing_to_do(run: &Run, folder: &Path, quiet: bool) -> Result<u8> {
-    if !quiet {
+fn nothing_to_do(run: &Run, folder: &Path, arguments: &Arguments) -> Result<u8> {
+    if !arguments.quiet {
         output::say(&format!("{}: the run is complete, there is nothing to do", folder.display()));
     }
-    publish(run, None, None, Some(folder), quiet)
+    publish(run, None, None, Some(folder), arguments)
 }
 
 fn settings(arguments: &Arguments, header: &Header, catalog: &Catalog) -> Settings {
     let amount = &arguments.amount;
     let (effort, full_rounds, most_rounds) = match (arguments.test || amount.exact, amount.quick) {
         (true, _) => (Effort::TEST, 1, 1),
-        (_, true) => (Effort::QUICK, QUICK_FULL_ROUNDS, usize::MAX),
-        _ => (Effort::DEFAULT, FULL_ROUNDS, usize::MAX),
+        (_, true) => (Effort::QUICK, full_rounds(amount), usize::MAX),
+        _ => (Effort::DEFAULT, full_rounds(amount), usize::MAX),
     };
     let deadline_ms = arguments.deadline.as_millis() as u64;
     let thrifty = if effort == Effort::DEFAULT { Effort::THRIFTY } else { effort };
@@ -128,10 +132,23 @@ pub fn rough_op_ns(catalog: &Catalog, planned: &PlannedCell) -> u64 {
     driver.map_or(0, |driver| (driver.rough_op_ns)(cell))
 }
 
+/// Rounds for everybody before a cell may be done.
+pub fn full_rounds(amount: &Amount) -> usize {
+    match (amount.quick, amount.thorough) {
+        (true, _) => QUICK_FULL_ROUNDS,
+        (_, true) => THOROUGH_FULL_ROUNDS,
+        _ => FULL_ROUNDS,
+    }
+}
+
 /// Time for sampling: what was typed, else what the effort or the matrix says.
-pub fn budget(typed: Option<Duration>, quick: bool, matrix: &Matrix) -> Duration {
-    let usual = if quick { QUICK_BUDGET } else { matrix.budget.unwrap_or(DEFAULT_BUDGET) };
-    typed.unwrap_or(usual)
+pub fn budget(amount: &Amount, matrix: &Matrix) -> Duration {
+    let usual = matrix.budget.unwrap_or(DEFAULT_BUDGET);
+    amount.budget.unwrap_or(match (amount.quick, amount.thorough) {
+        (true, _) => QUICK_BUDGET,
+        (_, true) => THOROUGH_BUDGETS * usual,
+        _ => usual,
+    })
 }
 
 fn header(
@@ -144,12 +161,13 @@ fn header(
     let amount = &arguments.amount;
     let budget = match (arguments.test || amount.exact, amount.budget) {
         (true, None) => NO_BUDGET,
-        (_, typed) => budget(typed, amount.quick, matrix),
+        _ => budget(amount, matrix),
     };
     let effort = match (arguments.test, amount.exact, amount.quick) {
         (true, _, _) => "test",
         (_, true, _) => "exact",
         (_, _, true) => "quick",
+        _ if amount.thorough => "thorough",
         _ => "default",
     };
     let named = &arguments.selection.matrices;
@@ -164,7 +182,7 @@ fn header(
         effort: effort.to_owned(),
         seed: arguments.seed.unwrap_or_else(|| schedule::fresh_seed(mixed_in)),
         budget_s: budget.as_secs_f64(),
-        precision: arguments.amount.precision,
+        precision: amount.precision(),
         machine_class: environment.machine_class.clone(),
         binary_crc32: resume::binary_crc32(),
         boot_crc32: boot_id.map(|boot_id| resume::boot_crc32(boot_id, &started)),
@@ -266,10 +284,11 @@ fn publish(
     journal_error: Option<std::io::Error>,
     caught: Option<Caught>,
     folder: Option<&Path>,
-    quiet: bool,
+    arguments: &Arguments,
 ) -> Result<u8> {
     let printed = text::text(run, Options::default()).and_then(|text| output::print(&text));
-    let mut failed = slots(run, Metric::Figure).iter().any(|slot| matches!(slot, Slot::Failed(_)));
+    let slots = slots(run, Metric::Figure);
+    let mut failed = slots.iter().any(|slot| matches!(slot, Slot::Failed(_)));
     if let Some(error) = journal_error {
         failed = true;
         output::say(&format!(
@@ -279,7 +298,7 @@ fn publish(
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
         match markdown::markdown(run, Options::default()).and_then(|text| output::write(&readme, &text)) {
-            Ok(()) if quiet => {}
+            Ok(()) if arguments.quiet => {}
             Ok(()) => output::say(&format!("report: {}", readme.display())),
             Err(error) => {
                 failed = true;
@@ -291,6 +310,23 @@ fn publish(
     Ok(match caught {
         Some(caught) => caught.exit_code(),
         None if failed => FAILED,
+        None if arguments.strict => strict(&slots, run.header.precision),
         None => WELL,
     })
+}
+
+/// Whether every measured cell reached the precision, as an exit code. Those below resolution did not.
+fn strict(slots: &[Slot], precision: f64) -> u8 {
+    let measured = slots.iter().filter(|slot| slot.word() == "measured");
+    let unsure =
+        measured.filter(|slot| !slot.figure().is_some_and(|figure| figure.reaches(precision))).count();
+    if unsure == 0 {
+        return WELL;
+    }
+    output::say(&format!(
+        "ipcmatrix: {} did not reach ±{}%: use --budget, --precision or a filter",
+        counted(unsure, "measured cell"),
+        (precision * 1e6).round() / 1e4
+    ));
+    UNSURE
 }

@@ -8,6 +8,7 @@ mod cells;
 mod conformance;
 mod doctor;
 mod drivers;
+mod effort;
 mod hostile;
 mod input;
 mod kills;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
     let rooms = [
         conformance::trials(),
         doctor::trials(),
+        effort::trials(),
         hostile::trials(),
         kills::trials(),
         log::trials(),

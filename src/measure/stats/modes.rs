@@ -7,7 +7,7 @@
 //! - the medians of the sides differ by over [`LEAST_DISTANCE`] of the smaller one.
 //!
 //! Ranges are between quartiles, so that a spike inside a mode does not hide it; a few spikes are too few to be a
-//! mode. By simulation (20,000 trials each, see the tests) visits of one mode are taken for two in at most 1 % of
+//! mode. By simulation (4,000 trials each, see the tests) visits of one mode are taken for two in at most 1 % of
 //! cells of 12 to 60 visits where they are log-normal (sigma 0.05 to 0.8), Cauchy or drifting, and in at most 3 %
 //! where one visit in ten is a spike of 1.1 to 3 times the rest. Two modes of 70 % and 30 %, 1 and 2 with a
 //! deviation of 5 %, are told in half of the cells of 12 visits, 88 % of 20, 96 % of 30; what is missed has too few visits in
