@@ -118,6 +118,9 @@ pub struct Run {
     /// Go on with the run in the folder of -o, which was ended by whatever: same command, same program, same boot
     #[arg(long, requires = "output")]
     pub resume: bool,
+    /// Run beside another run on this host; both disturb each other
+    #[arg(long)]
+    pub no_lock: bool,
     /// Leave out what names this host or its user (kernel command line, paths)
     #[arg(long)]
     pub anonymous: bool,

@@ -13,12 +13,13 @@ use crate::report::digits::counted;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
 use crate::report::{Options, markdown, text};
+use crate::runner::host::{self, HostLock};
 use crate::runner::journal::Journal;
 use crate::runner::process::Processes;
 use crate::runner::resume::Begun;
 use crate::runner::signals::{Caught, Signals};
 use crate::runner::{self, Ran, Settings, progress, schedule};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -42,6 +43,7 @@ const THOROUGH_BUDGETS: u32 = 3;
 pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let matrix = matrices::select(&arguments.selection, catalog)?;
     let mut environment = Environment::read(Path::new("/"));
+    let _held = alone(arguments)?;
     let boot_id = environment.kernel.boot_id.known().cloned();
     if arguments.anonymous {
         environment.leave_out_names();
@@ -66,6 +68,20 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         }
     };
     work.run(settings, &signals, arguments)
+}
+
+/// The lock of the host, where the run measures: held as long as it is kept.
+fn alone(arguments: &Arguments) -> Result<Option<HostLock>> {
+    if arguments.test || arguments.no_lock {
+        return Ok(None);
+    }
+    match host::take().context("cannot see whether another run goes on")? {
+        Ok(held) => Ok(Some(held)),
+        Err(holder) => bail!(
+            "another run is measuring on this host ({holder}), and two would disturb each other: nothing was run. Wait until \
+             it has ended, end it, or run beside it with --no-lock"
+        ),
+    }
 }
 
 /// A run whose journal is open.

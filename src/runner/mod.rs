@@ -3,6 +3,7 @@
 
 pub mod estimate;
 pub mod exact;
+pub mod host;
 pub mod journal;
 pub mod process;
 pub mod progress;

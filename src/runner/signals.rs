@@ -62,9 +62,14 @@ impl Signals {
             (SIGTERM, &signals.terminate, Caught::Terminate),
             (SIGHUP, &signals.hang_up, Caught::HangUp),
         ];
+        // One for all of them: whoever asks a second time may ask in another way. A terminal that goes away may say so
+        // beside another signal and is no second one to that.
+        let asked = Arc::default();
         for (signal, came, caught) in each {
+            let first = if signal == SIGHUP { came } else { &asked };
             // In this order: the second signal finds the flag that the first one set, and ends the program.
-            flag::register_conditional_shutdown(signal, caught.exit_code().into(), Arc::clone(came))?;
+            flag::register_conditional_shutdown(signal, caught.exit_code().into(), Arc::clone(first))?;
+            flag::register(signal, Arc::clone(first))?;
             flag::register(signal, Arc::clone(came))?;
             pipe::register(signal, wake.try_clone()?)?;
         }

@@ -102,7 +102,8 @@ fn on_a_small_disk(kilobytes: u32, script: &str, folder: &Path) -> Ended {
 fn disk_full_from_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let ended =
-        on_a_small_disk(4, "exec \"$1\" run smoke --budget 10s -o \"$2/out\"", folder.path()).exits(2);
+        on_a_small_disk(4, "exec \"$1\" run --no-lock smoke --budget 10s -o \"$2/out\"", folder.path())
+            .exits(2);
     assert_eq!(ended.stdout, "", "nothing was run");
     ended.says(&["No space left on device", "nothing was run", "-o"]);
 }
@@ -110,7 +111,7 @@ fn disk_full_from_the_start() {
 /// The run stops; what was measured is printed, the loss is told, and the journal up to there can be read.
 fn disk_gets_full() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "\"$1\" run smoke --budget 30s -o \"$2/out\"; code=$?
+    let script = "\"$1\" run --no-lock smoke --budget 30s -o \"$2/out\"; code=$?
         ls -A \"$2/out\" >&2
         \"$1\" report \"$2/out\" >&2 || exit 98
         exit $code";

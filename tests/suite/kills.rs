@@ -9,6 +9,7 @@ use nix::sys::signal::Signal;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ pub fn trials() -> Vec<Trial> {
     let others = [
         trial("kills::a_kill_while_a_semaphore_gets_its_name", &[Need::Trace], while_a_name_is_given),
         trial("kills::a_second_interrupt_ends_it_at_once", &[], second_interrupt),
+        trial("kills::a_second_signal_of_another_kind_ends_it_too", &[], second_of_another_kind),
         trial("kills::a_signal_in_the_first_visit_gives_a_partial_report", &[], during_the_first_visit),
     ];
     at_random.chain(others).collect()
@@ -150,6 +152,27 @@ fn second_interrupt() {
     let ended = running.end();
     victim.left_nothing(&mark);
     ended.exits(130);
+}
+
+/// The first signal lets it print what is there, which nobody reads here.
+fn second_of_another_kind() {
+    let victim = Victim::new();
+    let (unread, stdout) = std::io::pipe().unwrap();
+    let full = nix::fcntl::fcntl(&stdout, nix::fcntl::F_SETPIPE_SZ(4096)).unwrap();
+    (&stdout).write_all(&vec![0; full as usize]).unwrap();
+    let mut running = victim.program("smoke").stdout(stdout).start();
+    begun(&victim);
+    let mark = running.mark();
+    running.signal(Signal::SIGINT);
+    let end =
+        || fs::read_to_string(victim.out().join(JOURNAL)).is_ok_and(|text| text.contains("interrupted"));
+    eventually(|| (!end()).then(|| "the journal has no end yet".to_owned()));
+    assert!(!running.ends_within(Duration::from_millis(200)), "it waits for a reader");
+    running.signal(Signal::SIGTERM);
+    let ended = running.end();
+    drop(unread);
+    victim.left_nothing(&mark);
+    ended.exits(143);
 }
 
 fn during_the_first_visit() {

@@ -55,9 +55,12 @@ impl Program {
         Program { command, input: Vec::new(), mark }
     }
 
-    /// The program under test.
+    /// The program under test. Trials run beside each other, so a run takes no lock.
     pub fn ipcmatrix<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Program {
-        Program::new(IPCMATRIX).args(arguments)
+        let mut arguments = arguments.into_iter().peekable();
+        let is_run = arguments.peek().is_some_and(|word| word.as_ref() == "run");
+        let program = Program::new(IPCMATRIX).args(arguments.next());
+        program.args(is_run.then_some("--no-lock")).args(arguments)
     }
 
     /// A script of the shell, in which `$1` is the program under test, and `$2` ... are the arguments.

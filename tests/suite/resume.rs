@@ -1,10 +1,11 @@
 //! A run that was ended by whatever goes on, and becomes what it would have been.
 
 use crate::kills::{Victim, names, rand_seed};
-use crate::program::{Ended, Program};
+use crate::program::{Ended, IPCMATRIX, Program};
 use crate::trial;
 use ipcmatrix::record::{Outcome, Visit};
 use ipcmatrix::report::load::{JOURNAL, Run, read_run};
+use ipcmatrix::runner::host;
 use libtest_mimic::Trial;
 use nix::sys::signal::Signal;
 use rand::{RngExt, SeedableRng};
@@ -36,6 +37,7 @@ pub fn trials() -> Vec<Trial> {
         trial("resume::a_torn_line_is_dropped_and_told", &[], torn_line),
         trial("resume::a_run_that_is_complete_is_shown_again", &[], complete),
         trial("resume::a_run_that_never_began_begins", &[], unbegun),
+        trial("resume::one_run_at_a_time", &[], one_at_a_time),
         trial("resume::nobody_else_writes_the_journal", &[], in_use),
     ];
     random.chain(others).collect()
@@ -163,6 +165,22 @@ fn in_use() {
     let held = fs::File::open(journal(folder.path())).unwrap();
     held.lock().unwrap();
     test_run(folder.path()).args(["--resume"]).run().exits(2).says(&["another run is writing it"]);
+}
+
+fn one_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["run", "smoke", "--quick", "--budget", "100ms", "-q", "-f", SMALL, "-o", "out"];
+    // Ours, or that of a run that goes on beside this trial: the next one is refused either way.
+    let held = host::take().unwrap();
+    let ended = Program::new(IPCMATRIX).args(arguments).folder(folder.path()).run().exits(1);
+    let ended = ended.says(&["another run is measuring on this host", "nothing was run", "--no-lock"]);
+    if held.is_ok() {
+        ended.says(&[&format!("process {} of ", std::process::id())]);
+    }
+    assert_eq!(names(folder.path()), [""; 0]);
+    Program::ipcmatrix(arguments).folder(folder.path()).run().exits(0);
+    let test = ["run", "smoke", "--test", "-q", "-f", SMALL];
+    Program::new(IPCMATRIX).args(test).folder(folder.path()).run().exits(0);
 }
 
 /// One run, ended at random moments and resumed until it is done, against one that nobody ended.
