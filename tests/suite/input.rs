@@ -204,7 +204,8 @@ fn one_cpu() {
 fn sixteen_descriptors() {
     const FEW: &str = "-measure:serve";
     let run = |filter: &str| {
-        let script = format!("ulimit -n 16; exec \"$1\" run smoke --test -f '{EVERYWHERE}' -f '{filter}'");
+        let script =
+            format!("ulimit -n 16; exec \"$1\" run --no-lock smoke --test -f '{EVERYWHERE}' -f '{filter}'");
         Program::shell(&script, [""; 0]).run().exits(0)
     };
     run(FEW).prints(&[&format!("{} measured, 0 unavailable, 0 failed", drivers(&[EVERYWHERE, FEW]))]);
@@ -215,7 +216,7 @@ fn sixteen_descriptors() {
 /// At each limit: every cell is measured, or fails with the reason, or the program says why it cannot begin.
 fn too_few_descriptors() {
     for limit in 5..16 {
-        let script = format!("ulimit -n {limit}; exec \"$1\" run smoke --test");
+        let script = format!("ulimit -n {limit}; exec \"$1\" run --no-lock smoke --test");
         let ended = Program::shell(&script, [""; 0]).run();
         no_panic(&ended);
         match ended.code() {

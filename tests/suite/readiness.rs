@@ -127,7 +127,7 @@ fn printed() {
 /// Both limits are low: what needs more is told with the limit, the rest is measured.
 fn low_limit() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "ulimit -n 256; exec \"$1\" run readiness --test -f '-file:pipe'";
+    let script = "ulimit -n 256; exec \"$1\" run --no-lock readiness --test -f '-file:pipe'";
     let ended = Program::shell(script, [folder.path()]).run().exits(0);
     ended.prints(&[
         ", 0 failed",

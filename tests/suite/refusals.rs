@@ -60,7 +60,7 @@ fn inside(script: &str, folder: &Path) -> Program {
 fn refused(start: &str, call: &str) {
     let folder = tempfile::tempdir().unwrap();
     let script = format!(
-        "out=$2; set -- \"$1\" run smoke --test -a message_bytes=4K,64K -f '{QUEUES}' -o \"$out/out\"\n{start}"
+        "out=$2; set -- \"$1\" run --no-lock smoke --test -a message_bytes=4K,64K -f '{QUEUES}' -o \"$out/out\"\n{start}"
     );
     inside(&script, folder.path()).run().exits(0).prints(&["2 measured, 2 unavailable, 0 failed"]);
     let run = read_run(&folder.path().join("out")).unwrap();
@@ -115,7 +115,7 @@ fn a_kill_leaves_nothing(prepare: &str, filter: &str, list: &str) {
     let script = format!(
         "folder=$2\n{prepare}objects() {{ ({list}) | wc -l; }}
         for time in 1 2 3 4 5; do
-            \"$1\" run smoke --budget 50s -q -o \"$folder/$time\" -f '{filter}' > \"$folder/tables\" &
+            \"$1\" run --no-lock smoke --budget 50s -q -o \"$folder/$time\" -f '{filter}' > \"$folder/tables\" &
             until [ $(objects) -gt 0 ]; do :; done
             kill -9 $!
             wait $! || true
