@@ -39,6 +39,7 @@ pub const fn driver(measure: Measure) -> Driver {
         present: || Ok(()),
         limits: |_| Vec::new(),
         rough_op_ns: |cell| 20_000 + 2 * cell.count(Axis::MessageBytes),
+        usable: |_| Ok(()),
         open: |cells| Ok(Box::new(Door::open(alone(cells)?)?)),
     }
 }
