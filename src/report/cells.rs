@@ -228,8 +228,9 @@ fn figure(
         least_ops: ops.clone().min().unwrap_or(0),
         most_ops: ops.max().unwrap_or(0),
         oversubscribed: measured.iter().any(|measured| measured.oversubscribed),
-        lost_share: share_of(measured, Measured::lost_share),
-        lost_lines: share_of(measured, Measured::lost_lines_share),
+        // Where the loss is the figure it is not told again beside it.
+        lost_share: share_of(measured, Measured::lost_share).filter(|_| metric != Metric::LostShare),
+        lost_lines: share_of(measured, Measured::lost_lines_share).filter(|_| metric != Metric::LostPercent),
         exact: measured.iter().all(|measured| measured.lead == Lead::Mean),
         known: false,
         net: off.is_some(),
