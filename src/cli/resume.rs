@@ -8,13 +8,11 @@ use crate::record::{Header, Resumed};
 use crate::report::load::{self, JOURNAL, Run};
 use crate::runner::Settings;
 use crate::runner::journal::Journal;
+use crate::runner::process::OURSELVES;
 use crate::runner::resume::{Begun, is_finished, refusal};
 use anyhow::{Context, Result};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// The file of this very program. proc(5).
-const OURSELVES: &str = "/proc/self/exe";
 
 /// Where a run stands.
 pub enum Standing {

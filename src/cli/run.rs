@@ -200,7 +200,8 @@ fn header(
         budget_s: budget.as_secs_f64(),
         precision: amount.precision(),
         machine_class: environment.machine_class.clone(),
-        binary_crc32: resume::binary_crc32(),
+        // Reading the whole program is for who may resume the run.
+        binary_crc32: keeps_journal(arguments).then(resume::binary_crc32).flatten(),
         boot_crc32: boot_id.map(|boot_id| resume::boot_crc32(boot_id, &started)),
         started,
         tables: matrix.tables.iter().map(|table| with_driver_notes(table, matrix, catalog)).collect(),
@@ -235,9 +236,14 @@ fn command(anonymous: bool) -> Vec<String> {
     std::iter::once("ipcmatrix".to_owned()).chain(words).collect()
 }
 
+/// Whether anything of the run is kept: a test that was not told where leaves nothing.
+fn keeps_journal(arguments: &Arguments) -> bool {
+    !arguments.test || arguments.output.is_some()
+}
+
 /// The folder of the report; a test that was not told where leaves none.
 fn folder(arguments: &Arguments, header: &Header, environment: &Environment) -> Result<Option<PathBuf>> {
-    if arguments.test && arguments.output.is_none() {
+    if !keeps_journal(arguments) {
         return Ok(None);
     }
     let date = header.started.split('T').next().unwrap_or_default();

@@ -8,7 +8,7 @@ use super::Lock;
 use super::counting::Counters;
 use crate::cell::{Axis, Cell};
 use crate::sys::memory::SharedPair;
-use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload};
+use crate::workload::{Batch, Body, Tally, Workload};
 use std::io;
 use std::sync::atomic::AtomicU64;
 
@@ -81,13 +81,5 @@ impl<L: Lock> Workload for Increment<L> {
 
     fn lost_updates(&self, total_ops: u64) -> Option<u64> {
         L::COUNTING.lost(self.shared.second(), self.workers, total_ops)
-    }
-
-    fn verify_proof(&self, _proofs: &[Proof]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn effective(&self) -> Effective {
-        Effective::new()
     }
 }

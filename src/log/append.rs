@@ -6,7 +6,7 @@ use super::check::{Check, Form, Found};
 use super::line::{Line, MOST_LINE_BYTES};
 use super::{Counted, LogSink, Promise, Writer};
 use crate::cell::{Axis, Cell};
-use crate::workload::{Batch, Body, Delivery, Drained, Effective, Proof, Tally, Workload, mismatch};
+use crate::workload::{Batch, Body, Delivery, Drained, Effective, Tally, Workload, mismatch};
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
@@ -127,10 +127,6 @@ impl<S: LogSink> Workload for Append<S> {
 
     fn delivery(&self) -> Option<Delivery> {
         *self.delivery.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn verify_proof(&self, _proofs: &[Proof]) -> io::Result<()> {
-        Ok(())
     }
 
     fn effective(&self) -> Effective {

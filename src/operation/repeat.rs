@@ -6,7 +6,7 @@ use super::rounds::rounds;
 use crate::catalog::{Limit, LimitName};
 use crate::cell::{Axis, Cell, SINGLE};
 use crate::sys::{affinity, process};
-use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
+use crate::workload::{Batch, Body, Tally, Workload, mismatch};
 use nix::sched::sched_getcpu;
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -229,13 +229,5 @@ impl<O: Operation> Workload for Repeat<O> {
     /// Each worker checked its own.
     fn verify(&self, _batch: &Batch) -> io::Result<()> {
         Ok(())
-    }
-
-    fn verify_proof(&self, _proofs: &[Proof]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn effective(&self) -> Effective {
-        Effective::new()
     }
 }

@@ -1,6 +1,6 @@
 //! Readiness: what tells which of many descriptors can be read.
 //!
-//! A mechanism implements [`Readiness`] in a file of its own and gets a line a measure in [`DRIVERS`]. It never
+//! A mechanism implements [`Readiness`] in a file of its own and gets a place in the list that [`DRIVERS`] is made of. It never
 //! reads a clock, prints or forks.
 
 mod bitmap;
@@ -165,37 +165,18 @@ pub const fn serve<R: Readiness>() -> Driver {
     driver::<R>(Measure::Serve, serve::limits, serve::rough_op_ns, open)
 }
 
-/// How a server waits by each mechanism.
-const SERVERS: &[(&str, serve::MakeServer)] = &[
-    serve::server::<Select>(),
-    serve::server::<Pselect>(),
-    serve::server::<Poll>(),
-    serve::server::<Ppoll>(),
-    serve::server::<Epoll>(),
-    serve::server::<EpollEdge>(),
-    serve::server::<EpollOneshot>(),
-    serve::server::<IoUringPoll>(),
-];
+/// Makes the tables of the family of one list, so that no mechanism stands in one and not in the other.
+macro_rules! tables {
+    ($($mechanism:ty),+ $(,)?) => {
+        /// How a server waits by each mechanism.
+        const SERVERS: &[(&str, serve::MakeServer)] = &[$(serve::server::<$mechanism>()),+];
 
-/// Every measure of every mechanism.
-pub const DRIVERS: &[Driver] = &[
-    wait::<Select>(),
-    wait::<Pselect>(),
-    wait::<Poll>(),
-    wait::<Ppoll>(),
-    wait::<Epoll>(),
-    wait::<EpollEdge>(),
-    wait::<EpollOneshot>(),
-    wait::<IoUringPoll>(),
-    serve::<Select>(),
-    serve::<Pselect>(),
-    serve::<Poll>(),
-    serve::<Ppoll>(),
-    serve::<Epoll>(),
-    serve::<EpollEdge>(),
-    serve::<EpollOneshot>(),
-    serve::<IoUringPoll>(),
-];
+        /// Every measure of every mechanism.
+        pub const DRIVERS: &[Driver] = &[$(wait::<$mechanism>(),)+ $(serve::<$mechanism>()),+];
+    };
+}
+
+tables![Select, Pselect, Poll, Ppoll, Epoll, EpollEdge, EpollOneshot, IoUringPoll];
 
 #[cfg(test)]
 mod tests;

@@ -160,10 +160,6 @@ impl Workload for Serve {
         }
     }
 
-    fn verify_proof(&self, _proofs: &[Proof]) -> io::Result<()> {
-        Ok(())
-    }
-
     fn effective(&self) -> Effective {
         let mut effective = self.doors.settings();
         let names: Vec<&str> = self.makers.iter().map(|(name, _)| *name).collect();

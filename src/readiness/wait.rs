@@ -7,7 +7,7 @@ use super::watched::{Kind, OWN_DESCRIPTORS, Watched, numbers};
 use super::{Patience, Readiness, Rearm};
 use crate::catalog::{Limit, LimitName};
 use crate::cell::{Axis, Cell};
-use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
+use crate::workload::{Batch, Body, Tally, Workload, mismatch};
 use std::hint::black_box;
 use std::io;
 use std::marker::PhantomData;
@@ -340,14 +340,6 @@ impl<R: Readiness> Workload for Wait<R> {
     /// Each call was checked when it was made.
     fn verify(&self, _batch: &Batch) -> io::Result<()> {
         Ok(())
-    }
-
-    fn verify_proof(&self, _proofs: &[Proof]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn effective(&self) -> Effective {
-        Effective::new()
     }
 }
 

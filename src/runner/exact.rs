@@ -1,9 +1,8 @@
 //! The book's counts and statistic, for `run --exact`: 5 x 10 MiB a bandwidth cell, 3 x 10,000 round trips,
 //! 3 x 1,000,000 increments a worker, 3 x 100,000 waits; the mean leads. Stevens, UNIX Network Programming, volume 2,
 //! Appendix A; Kerrisk, The Linux Programming Interface, table 63-9.
-//! A served cell has the 40,000 requests of the article that it comes from, 3 times. Operations are as many as
-//! increments, as no source says how many there were.
 //! A served cell has the 40,000 requests of the article that it comes from, 3 times; a log has 1,000,000 lines a worker, once.
+//! Operations are as many as increments, as no source says how many there were.
 
 use crate::cell::{Cell, Measure};
 use crate::record::Effort;

@@ -15,7 +15,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// The file of this very program, even where somebody replaces it meanwhile. proc(5).
-const OURSELVES: &str = "/proc/self/exe";
+pub const OURSELVES: &str = "/proc/self/exe";
 /// The visit itself gives up at its deadline and says where it hung; this is for one that cannot.
 const GRACE_MS: u64 = 1000;
 /// Looking at the machine takes milliseconds.

@@ -14,7 +14,7 @@ use crate::cell::{Axis, Cell, Measure};
 use crate::sys::door::{self, Procedure};
 use crate::sys::memory::PageBuffer;
 use crate::sys::passing;
-use crate::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
+use crate::workload::{Batch, Body, Proof, Tally, Workload, mismatch};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use nix::unistd::{read, write};
 use std::io;
@@ -267,9 +267,5 @@ impl Workload for Door {
             [client, server] if client == server => Ok(()),
             _ => Err(mismatch(format!("the two sides saw other bytes: {proofs:?}"))),
         }
-    }
-
-    fn effective(&self) -> Effective {
-        Effective::new()
     }
 }

@@ -98,10 +98,6 @@ impl<X: Exchange> Workload for RoundTrip<X> {
         Ok(())
     }
 
-    fn verify_proof(&self, _proofs: &[Proof]) -> io::Result<()> {
-        Ok(())
-    }
-
     fn effective(&self) -> Effective {
         self.effective.clone()
     }

@@ -5,7 +5,7 @@ use ipcmatrix::cell::{Axis, Cell, Measure};
 use ipcmatrix::lock::{Lock, increment};
 use ipcmatrix::operation::{Operation, operation};
 use ipcmatrix::readiness::{Patience, Poll, Readiness, wait};
-use ipcmatrix::workload::{Batch, Body, Effective, Proof, Tally, Workload, mismatch};
+use ipcmatrix::workload::{Batch, Body, Proof, Tally, Workload, mismatch};
 use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use nix::sys::signal::{Signal, raise};
 use nix::sys::socket::{MsgFlags, send};
@@ -186,10 +186,6 @@ impl Workload for Hostile {
             true => Err(mismatch("a byte came altered".to_owned())),
             false => Ok(()),
         }
-    }
-
-    fn effective(&self) -> Effective {
-        Effective::new()
     }
 }
 
