@@ -4,11 +4,13 @@
 //! on `CLOCK_MONOTONIC` unless the name says otherwise.
 
 mod effort;
+mod noise;
 
 pub use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::workload::{Delivery, Effective, Proof, Tally};
 pub use effort::{Effort, Sampling};
+pub use noise::Noise;
 use serde::{Deserialize, Serialize};
 
 /// The version that every line carries.
@@ -132,6 +134,9 @@ pub struct Visit {
     /// Whether the round took fewer samples a visit, for want of time.
     #[serde(default)]
     pub thrifty: bool,
+    /// What disturbed it; with the first visit of each process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Noise>,
     /// What came of it.
     #[serde(flatten)]
     pub outcome: Outcome,
@@ -186,6 +191,10 @@ pub struct Measured {
     pub oversubscribed: bool,
     /// Stable words for what a reader should know, e.g. `n_drift`.
     pub flags: Vec<String>,
+    /// Nanoseconds in which a cache line went from one CPU of the visit to the other and back, before the samples and
+    /// after them; where workers were on two CPUs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ping_pong_ns: Option<[f64; 2]>,
     /// What the loop cost, where the workload has a twin; not subtracted from the numbers above.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overhead: Option<Overhead>,
@@ -264,6 +273,9 @@ pub struct WorkerSample {
     pub voluntary_switches: u64,
     /// Involuntary context switches in between (`ru_nivcsw`).
     pub involuntary_switches: u64,
+    /// Time that the worker's thread was ready and waited for a CPU in between (`/proc/thread-self/schedstat`).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run_delay_ns: Option<u64>,
     /// The CPU it was on at the end.
     pub cpu: usize,
     /// What the loop without the operation took, where the workload has one.
@@ -368,6 +380,7 @@ mod tests {
             oversubscribed: false,
             flags: Vec::new(),
             overhead: None,
+            ping_pong_ns: None,
             effective: Effective::new(),
             proofs: Vec::new(),
             samples,

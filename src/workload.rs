@@ -223,6 +223,14 @@ pub trait Workload: Sync {
         u64::MAX
     }
 
+    /// In the coordinator, when the operations of a batch are known: is there room for what it makes (a file)?
+    ///
+    /// # Errors
+    /// An `Unavailable` inside, with how much is missing and what helps: the cell is unavailable then.
+    fn has_room(&self, _ops: u64) -> io::Result<()> {
+        Ok(())
+    }
+
     /// In the coordinator, after every batch: what must hold now?
     ///
     /// # Errors

@@ -118,6 +118,7 @@ fn visit_of(samples: &[f64], flags: &[&str]) -> Measured {
         oversubscribed: false,
         flags: flags.iter().map(ToString::to_string).collect(),
         overhead: None,
+        ping_pong_ns: None,
         effective: Default::default(),
         proofs: Vec::new(),
         samples: Vec::new(),
@@ -267,6 +268,7 @@ fn flagged(dropped: bool) -> String {
             begin_ns: 0,
             duration_ns: 1,
             thrifty: false,
+            noise: None,
             outcome: outcome(visit_of(&[100.0], flags)),
         }
     };

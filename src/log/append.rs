@@ -5,7 +5,7 @@
 use super::check::{Check, Form, Found};
 use super::line::{Line, MOST_LINE_BYTES};
 use super::{Counted, LogSink, Promise, Writer};
-use crate::cell::{Axis, Cell};
+use crate::cell::{Axis, Cell, Unavailable};
 use crate::workload::{Batch, Body, Delivery, Drained, Effective, Tally, Workload, mismatch};
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -76,11 +76,15 @@ impl<W: Writer> Body for Logger<W> {
 
 #[cold]
 fn no_room(ops: u64, most: u64) -> io::Error {
-    let text = format!(
-        "a batch of {ops} lines a worker has no room: the file may have {most} of each (the disk, RLIMIT_FSIZE, and 1 GiB \
-         in any case); make room, name another folder in the environment variable TMPDIR, or raise the limit (`ulimit -f`)"
-    );
-    io::Error::new(io::ErrorKind::StorageFull, text)
+    let why = Unavailable {
+        reason: format!(
+            "a batch of {ops} lines a worker has no room: the file may have {most} of each (the disk, RLIMIT_FSIZE, and \
+             1 GiB in any case)"
+        ),
+        remedy: "make room, name another folder in the environment variable TMPDIR, or raise the limit (`ulimit -f`)"
+            .into(),
+    };
+    io::Error::new(io::ErrorKind::StorageFull, why)
 }
 
 impl<S: LogSink> Workload for Append<S> {
@@ -109,6 +113,11 @@ impl<S: LogSink> Workload for Append<S> {
 
     fn longest_batch_ns(&self) -> u64 {
         S::LONGEST_BATCH_NS
+    }
+
+    fn has_room(&self, ops: u64) -> io::Result<()> {
+        let most = self.most_ops();
+        if ops > most { Err(no_room(ops, most)) } else { Ok(()) }
     }
 
     fn verify(&self, batch: &Batch) -> io::Result<()> {

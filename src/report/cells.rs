@@ -356,6 +356,7 @@ mod tests {
             oversubscribed: false,
             flags: Vec::new(),
             overhead: Some(Overhead { twin_ns, twin_cpu_ns: twin_ns, net_ns: raw_ns - twin_ns }),
+            ping_pong_ns: None,
             effective: Default::default(),
             proofs: Vec::new(),
             samples: vec![Sample {
@@ -372,6 +373,7 @@ mod tests {
             begin_ns: 0,
             duration_ns: 1,
             thrifty: false,
+            noise: None,
             outcome: Outcome::Measured(Box::new(measured)),
         }
     }

@@ -256,6 +256,7 @@ mod tests {
             oversubscribed: false,
             flags: Vec::new(),
             overhead: None,
+            ping_pong_ns: None,
             effective: Default::default(),
             proofs: Vec::new(),
             samples: vec![sample(durations_ns)],

@@ -211,6 +211,7 @@ impl Run<'_> {
             begin_ns: when_ns.start,
             duration_ns,
             thrifty: self.thrifty && self.settings.thrifty != self.settings.effort,
+            noise: None,
             outcome,
         }
     }

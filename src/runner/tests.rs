@@ -66,6 +66,7 @@ pub(super) fn measured(ns: f64, ops: u64) -> Outcome {
         oversubscribed: false,
         flags: Vec::new(),
         overhead: None,
+        ping_pong_ns: None,
         effective: BTreeMap::new(),
         proofs: Vec::new(),
         samples: Vec::new(),

@@ -23,6 +23,7 @@ pub fn measured(figures: Figures, effective: Effective) -> Measured {
         oversubscribed: figures.oversubscribed,
         flags: flags(&figures),
         overhead: None,
+        ping_pong_ns: None,
         effective,
         proofs: if figures.proofs.iter().all(|proof| proof.bytes == 0) { Vec::new() } else { figures.proofs },
         samples: figures.samples,

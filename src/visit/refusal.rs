@@ -28,7 +28,8 @@ impl Refusal {
         Refusal::Failed { phase, error: error.to_string() }
     }
 
-    /// What the opening of a cell ended with: what only that shows to be missing is no failure.
+    /// What the opening of a cell, or the looking for its room, ended with: what only that shows to be missing is no
+    /// failure.
     pub fn of_opening(error: std::io::Error) -> Refusal {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<Unavailable>()) {
             Some(why) => Refusal::Unavailable(why.clone()),

@@ -109,6 +109,7 @@ pub fn run(
         (None, Some(ops)) => ops,
         (None, None) => calibrate(sampling.target_ns, least, |ops| session.elapsed(ops, "warm-up"))?,
     };
+    workload.has_room(ops).map_err(Refusal::of_opening)?;
     // The book's untimed start is the untimed pass, so that its counts stay its counts.
     if !effort.exact && alone.is_none() {
         session.warm_up(ops, effort.warm_up_ns)?;

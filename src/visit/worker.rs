@@ -84,6 +84,7 @@ fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<Worke
         cpu_ns,
         voluntary_switches: switches(Usage::voluntary_context_switches),
         involuntary_switches: switches(Usage::involuntary_context_switches),
+        run_delay_ns: None,
         cpu: sched_getcpu()?,
         twin,
         tally,

@@ -19,6 +19,7 @@ fn measured(ns: f64, loop_ns: Option<f64>) -> Outcome {
         cpu_ns: ns,
         oversubscribed: false,
         flags: Vec::new(),
+        ping_pong_ns: None,
         overhead,
         effective: Default::default(),
         proofs: Vec::new(),
