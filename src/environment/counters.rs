@@ -103,7 +103,7 @@ mod tests {
     /// CPUs 1 and 2 of four; its group is the second version's.
     fn machine() -> Saved {
         Saved::of(
-            "proc/self/status Cpus_allowed_list:\\t1-2\nsys/devices/system/cpu/online 0-3\nproc/self/cgroup 0::/box\n\
+            "proc/self/status Cpus_allowed_list: 1-2\nsys/devices/system/cpu/online 0-3\nproc/self/cgroup 0::/box\n\
              sys/fs/cgroup/box/cpu.stat usage_usec 5\\nnr_periods 9\\nnr_throttled 3\\nthrottled_usec 70\n\
              proc/pressure/cpu some avg10=0.00 avg60=1.00 avg300=0.10 total=420\\nfull avg10=0 avg60=0 avg300=0 total=7\n\
              proc/stat cpu  9 9 9 9 9 9 9 9 9 9\\ncpu0 1 1 1 1 1 1 1 1 0 0\\ncpu1 100 20 3 1000 5 6 7 8 50 0\\n\
