@@ -19,6 +19,7 @@ mod net;
 pub mod projection;
 mod relate;
 mod samples;
+mod strata;
 pub mod text;
 mod winner;
 
