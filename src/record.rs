@@ -273,7 +273,8 @@ pub struct WorkerSample {
     pub voluntary_switches: u64,
     /// Involuntary context switches in between (`ru_nivcsw`).
     pub involuntary_switches: u64,
-    /// Time that the worker's thread was ready and waited for a CPU in between (`/proc/thread-self/schedstat`).
+    /// Time that the worker's thread was ready and waited for a CPU in between (`/proc/thread-self/schedstat`). On
+    /// one CPU that is waiting for the other workers too, not only for other programs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run_delay_ns: Option<u64>,
     /// The CPU it was on at the end.

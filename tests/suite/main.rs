@@ -16,6 +16,7 @@ mod log;
 mod machine;
 mod machine_code;
 mod matrices;
+mod noise;
 mod operation;
 mod program;
 mod readiness;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         hostile::trials(),
         kills::trials(),
         log::trials(),
+        noise::trials(),
         readme::trials(),
         refusals::trials(),
         resume::trials(),
