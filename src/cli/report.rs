@@ -35,6 +35,9 @@ pub fn report(arguments: &Arguments) -> Result<u8> {
             Format::Csv => csv::csv(&run, options.muted),
         });
     }
+    if arguments.format == Format::Csv && !options.muted.is_empty() {
+        output::say(&format!("muted: {}", options.muted.words()));
+    }
     output::print(&documents.join("\n"))?;
     Ok(WELL)
 }
