@@ -5,6 +5,7 @@
 
 mod effort;
 mod noise;
+mod tampering;
 
 pub use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure, Value};
@@ -12,6 +13,7 @@ use crate::workload::{Delivery, Effective, Proof, Tally};
 pub use effort::{Effort, Sampling};
 pub use noise::Noise;
 use serde::{Deserialize, Serialize};
+pub use tampering::{INJECTED, INJECTED_FLAG, Tampering};
 
 /// The version that every line carries.
 pub const SCHEMA: &str = "ipcmatrix.record.v1";
@@ -343,6 +345,9 @@ pub struct Request {
     pub deadline_ms: u64,
     /// Process id of the runner: the visit ends with it.
     pub runner: Option<i32>,
+    /// What is done to the visit on purpose, to see that the program notices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tampering: Option<Tampering>,
 }
 
 /// A cell of a visit.
@@ -357,7 +362,8 @@ pub struct Part {
 impl Request {
     /// A request for one cell, from a process that ends when it likes.
     pub fn alone(cell: &Cell, ops: Option<u64>, effort: Effort, deadline_ms: u64) -> Request {
-        Request { parts: vec![Part { cell: cell.clone(), ops }], effort, deadline_ms, runner: None }
+        let parts = vec![Part { cell: cell.clone(), ops }];
+        Request { parts, effort, deadline_ms, runner: None, tampering: None }
     }
 }
 

@@ -3,4 +3,5 @@
 pub mod calibrate;
 pub mod clock;
 pub mod histogram;
+pub mod spin;
 pub mod stats;

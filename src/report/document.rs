@@ -14,6 +14,7 @@ use super::projection::{Coordinate, Grid, Projection, project};
 use super::winner::winner;
 use crate::cell::{Axis, Measure, Value};
 use crate::measure::stats::LEAST_VISITS;
+use crate::record::INJECTED_FLAG;
 use anyhow::{Result, ensure};
 
 /// A report.
@@ -309,6 +310,7 @@ fn without_interval(figure: &Figure) -> String {
 fn flag_text(flag: &str) -> String {
     match flag {
         "n_drift" => "n_drift: some samples were over four times longer or shorter than planned".into(),
+        INJECTED_FLAG => "injected: each operation was made longer on purpose, to test the program".into(),
         other => format!("flag {other}"),
     }
 }

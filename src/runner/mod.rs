@@ -229,6 +229,7 @@ impl Run<'_> {
                 effort: if self.thrifty { settings.thrifty } else { settings.effort },
                 deadline_ms: settings.deadline_ms,
                 runner,
+                tampering: None,
             },
             Some(op_ns) => Request {
                 parts: parts(&|index| Some(exact::ops(cell(index)))),
@@ -237,6 +238,7 @@ impl Run<'_> {
                     exact::deadline_ms(cell(*index), op_ns[*index], longest_ms)
                 }),
                 runner,
+                tampering: None,
             },
         }
     }

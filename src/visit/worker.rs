@@ -3,6 +3,7 @@
 use super::control::{Answer, Control, Order};
 use super::gate::Gate;
 use crate::measure::clock::{monotonic_ns, thread_cpu_ns};
+use crate::measure::spin::Spin;
 use crate::record::{Twin, WorkerSample};
 use crate::sys::affinity;
 use crate::workload::{Body, Drained, Workload};
@@ -12,19 +13,22 @@ use std::any::Any;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Serves the coordinator until it says leave or is gone. Returns whether all went well.
+/// Serves the coordinator until it says leave or is gone. Returns whether all went well. Each operation is made so many
+/// nanoseconds longer where that is asked for.
 pub fn serve(
     control: &Control,
     workload: &dyn Workload,
     gate: Option<&Gate>,
     worker: usize,
     cpu: Option<usize>,
+    injected_ns: Option<f64>,
 ) -> bool {
     let served = catch_unwind(AssertUnwindSafe(|| {
         if let Some(cpu) = cpu {
             affinity::pin(cpu)?;
         }
-        obey(control, gate, workload.enter(worker)?.as_mut())
+        let spin = injected_ns.filter(|_| workload.timed(worker)).map(Spin::of);
+        obey(control, gate, spin.as_ref(), workload.enter(worker)?.as_mut())
     }));
     let answer = match served {
         Ok(Ok(())) => return true,
@@ -36,11 +40,11 @@ pub fn serve(
     false
 }
 
-fn obey(control: &Control, gate: Option<&Gate>, body: &mut dyn Body) -> io::Result<()> {
+fn obey(control: &Control, gate: Option<&Gate>, spin: Option<&Spin>, body: &mut dyn Body) -> io::Result<()> {
     control.send(&Answer::Ready)?;
     while let Some(order) = control.receive()? {
         match order {
-            Order::Run(ops) => control.send(&Answer::Done(batch(gate, body, ops)?))?,
+            Order::Run(ops) => control.send(&Answer::Done(batch(gate, spin, body, ops)?))?,
             Order::Take(part) => {
                 body.take_part(part)?;
                 control.send(&Answer::Ready)?;
@@ -57,7 +61,12 @@ fn obey(control: &Control, gate: Option<&Gate>, body: &mut dyn Body) -> io::Resu
 }
 
 /// One batch. The clock is read last before it and first after it.
-fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<WorkerSample> {
+fn batch(
+    gate: Option<&Gate>,
+    spin: Option<&Spin>,
+    body: &mut dyn Body,
+    ops: u64,
+) -> io::Result<WorkerSample> {
     body.before_batch()?;
     if let Some(gate) = gate {
         gate.pass();
@@ -66,6 +75,9 @@ fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<Worke
     let cpu_before = thread_cpu_ns();
     let begin_ns = monotonic_ns();
     let tally = body.run(ops)?;
+    if let Some(spin) = spin {
+        spin.operations(ops);
+    }
     let end_ns = monotonic_ns();
     let cpu_ns = thread_cpu_ns() - cpu_before;
     let after = getrusage(UsageWho::RUSAGE_THREAD)?;

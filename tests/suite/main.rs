@@ -23,6 +23,7 @@ mod readme;
 mod refusals;
 mod resume;
 mod serve;
+mod tampering;
 mod user;
 
 use ipcmatrix::catalog::Catalog;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         refusals::trials(),
         resume::trials(),
         serve::trials(),
+        tampering::trials(),
         input::trials(),
         matrices::trials(),
         user::trials(),
