@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "catalog",
             "cell",
+            "compare",
             "doctor",
             "environment",
             "matrix",
@@ -36,6 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "visit",
         ],
     ),
+    ("compare", &["cell", "measure::stats", "record"]),
     ("doctor", &["environment"]),
     ("environment", &[]),
     ("lib", &[]),
