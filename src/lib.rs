@@ -5,6 +5,7 @@
 pub mod catalog;
 pub mod cell;
 pub mod cli;
+pub mod compare;
 pub mod doctor;
 pub mod environment;
 pub mod faulty;

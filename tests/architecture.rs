@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "catalog",
             "cell",
+            "compare",
             "doctor",
             "environment",
             "faulty::DRIVERS",
@@ -37,6 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "visit",
         ],
     ),
+    ("compare", &["cell", "measure::stats", "record"]),
     ("doctor", &["environment"]),
     ("environment", &[]),
     ("faulty", &["catalog", "cell", "lock", "log", "transport", "workload"]),
