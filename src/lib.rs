@@ -19,6 +19,7 @@ pub mod readiness;
 pub mod record;
 pub mod report;
 pub mod runner;
+pub mod selfcheck;
 pub mod sys;
 pub mod transport;
 pub mod visit;

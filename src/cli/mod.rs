@@ -9,6 +9,7 @@ mod plan;
 mod report;
 mod resume;
 mod run;
+mod selfcheck;
 
 use crate::catalog::Catalog;
 use arguments::{Arguments, Command};
@@ -74,6 +75,7 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::List(arguments) => list::list(arguments.what, catalog),
         Command::Report(arguments) => report::report(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
+        Command::Selfcheck(arguments) => selfcheck::selfcheck(&arguments),
         Command::Cell => crate::visit::main(catalog, &Catalog::of(crate::faulty::DRIVERS)),
         Command::Probe => crate::visit::probe(catalog),
     }

@@ -22,6 +22,7 @@ mod readiness;
 mod readme;
 mod refusals;
 mod resume;
+mod selfcheck;
 mod serve;
 mod tampering;
 mod user;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         readme::trials(),
         refusals::trials(),
         resume::trials(),
+        selfcheck::trials(),
         serve::trials(),
         tampering::trials(),
         input::trials(),
