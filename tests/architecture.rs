@@ -50,7 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("published", &["cell"]),
     ("readiness", READINESS),
     ("record", &["cell", "workload"]),
-    ("report", &["cell", "measure::stats", "published", "record", "workload"]),
+    ("report", &["cell", "compare", "measure::stats", "published", "record", "workload"]),
     ("runner", &["cell", "measure", "record"]),
     ("sys", &[]),
     ("transport", FAMILY),
