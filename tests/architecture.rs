@@ -53,7 +53,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("published", &["cell"]),
     ("readiness", READINESS),
     ("record", &["cell", "workload"]),
-    ("report", &["cell", "measure::stats", "published", "record", "workload"]),
+    ("report", &["cell", "compare", "measure::stats", "published", "record", "workload"]),
     ("runner", &["cell", "measure", "record"]),
     ("selfcheck", &["cell", "compare", "measure", "record", "runner"]),
     ("sys", &[]),

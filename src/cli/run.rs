@@ -206,6 +206,7 @@ fn header(
         // Reading the whole program is for who may resume the run.
         binary_crc32: keeps_journal(arguments).then(resume::binary_crc32).flatten(),
         boot_crc32: boot_id.map(|boot_id| resume::boot_crc32(boot_id, &started)),
+        arms: None,
         started,
         tables: matrix.tables.iter().map(|table| with_driver_notes(table, matrix, catalog)).collect(),
         cells: matrix.cells.clone(),

@@ -152,3 +152,32 @@ fn advice(text: &mut String, rows: &[Row]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(check: Kind, outcome: Outcome, found: &str) -> Row {
+        let (of, expected) = ("a cell".to_owned(), "all well".to_owned());
+        Row { check, of, outcome, found: found.to_owned(), expected, figure: None, injected: None }
+    }
+
+    #[test]
+    fn each_check_has_a_word_and_what_failed_has_advice_once() {
+        let rows = vec![
+            row(Kind::Same, Outcome::Pass, "+0.1 %"),
+            row(Kind::Linear, Outcome::Fail, "2.1"),
+            row(Kind::Linear, Outcome::Fail, &"x".repeat(200)),
+            row(Kind::Fault, Outcome::NotTried, "an \u{1b}[31mescape"),
+        ];
+        let text = text(&Checked { rounds: 1, elapsed_ns: 3_000_000_000, rows, caught: None }, 7);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "selfcheck: 1 round in 3 s, seed 7; ranges are 95 % intervals");
+        assert!(lines[2].starts_with("outcome    check   of      found"), "{text}");
+        assert!(lines[3].starts_with("pass       a/a     a cell  +0.1 %"), "{text}");
+        assert!(lines[5].contains("xxx...  all well"), "{text}");
+        assert!(lines[6].starts_with("not tried  fault") && !text.contains('\u{1b}'), "{text}");
+        assert_eq!(lines[8], "1 passed, 2 failed, 0 told, 1 not tried");
+        assert!(lines.len() == 10 && lines[9].starts_with("linear: batches of twice the length"), "{text}");
+    }
+}

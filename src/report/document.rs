@@ -5,6 +5,7 @@
 use super::Options;
 use super::beside;
 use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_LINES, SHOWN_REQUESTS, Slot, TWO_MODES};
+use super::comparison;
 use super::digits::{counted, superscript, thousands, uncertainty, value};
 use super::facts::{facts, reading};
 use super::load::Run;
@@ -71,11 +72,14 @@ impl Place {
     }
 }
 
-/// The report of a run.
+/// The report of a run; of one with arms, what they say of each other. Another metric shows both in tables apart.
 ///
 /// # Errors
 /// Those of [`project`].
 pub fn document(run: &Run, options: Options) -> Result<Document> {
+    if let (Some(arms), Metric::Figure) = (&run.header.arms, options.metric) {
+        return Ok(comparison::document(run, arms));
+    }
     let sheets: Vec<Sheet> =
         project(run, options.metric)?.iter().map(|projection| sheet(projection, options)).collect();
     ensure!(
@@ -329,7 +333,7 @@ fn share(part: usize, whole: usize, what: &str) -> String {
 /// Footnotes of a table, each text once.
 #[derive(Default)]
 pub(super) struct Footnotes {
-    texts: Vec<String>,
+    pub(super) texts: Vec<String>,
 }
 
 impl Footnotes {

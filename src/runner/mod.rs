@@ -1,6 +1,7 @@
 //! The coordinator of a run: rounds and their order, one process a visit, deadlines, the journal. It
 //! never measures, and it names no mechanism.
 
+pub mod arms;
 pub mod estimate;
 pub mod exact;
 pub mod host;
@@ -13,11 +14,11 @@ pub mod signals;
 
 use crate::measure::clock::{Clock, utc_now};
 use crate::measure::stats::LEAST_VISITS;
-use crate::record::{Effort, End, Header, Outcome, Part, Request, Visit};
+use crate::record::{Arm, Arms, Effort, End, Header, Outcome, Part, Request, Visit};
 use journal::Journal;
 use progress::Progress;
 use resume::Begun;
-use schedule::Schedule;
+use schedule::Rounds;
 use signals::Caught;
 use std::ops::Range;
 
@@ -76,7 +77,7 @@ struct Run<'a> {
     begin_ns: u64,
     /// Time that was spent before the run was resumed.
     spent_ns: u64,
-    schedule: Schedule,
+    schedule: Box<dyn Rounds>,
     visits: Vec<Visit>,
     thrifty: bool,
 }
@@ -211,9 +212,16 @@ impl Run<'_> {
             begin_ns: when_ns.start,
             duration_ns,
             thrifty: self.thrifty && self.settings.thrifty != self.settings.effort,
+            arm: self.arm(&[cell_index]),
             noise: None,
             outcome,
         }
+    }
+
+    /// The arm of those cells, which are of one.
+    fn arm(&self, cells: &[usize]) -> Option<Arm> {
+        let of = |_: &Arms| Arms::arm_of(cells[0], self.header.cells.len());
+        self.header.arms.as_ref().map(of)
     }
 
     fn request(&self, cells: &[usize]) -> Request {
@@ -230,6 +238,7 @@ impl Run<'_> {
                 deadline_ms: settings.deadline_ms,
                 runner,
                 tampering: None,
+                arm: self.arm(cells),
             },
             Some(op_ns) => Request {
                 parts: parts(&|index| Some(exact::ops(cell(index)))),
@@ -239,6 +248,7 @@ impl Run<'_> {
                 }),
                 runner,
                 tampering: None,
+                arm: self.arm(cells),
             },
         }
     }

@@ -1,7 +1,7 @@
 //! What the visits say. Pure.
 
 use super::plan::{Arm, MUST_FIND_PERCENT, Subject};
-use super::rounds::{Out, Series, Taken, injected_ns};
+use super::rounds::{Ns, Out, Series, Taken, injected_ns};
 use super::{Figure, Kind, Outcome, Row};
 use crate::compare::{Effect, Judged, Margin, judge, log_of};
 use crate::measure::stats::{Estimate, median};
@@ -50,7 +50,7 @@ fn judged<'a>(
     all: &[Against<'a>],
     least: impl Fn(&Against) -> f64,
 ) -> Vec<(Against<'a>, Option<(Effect, Judged)>)> {
-    let effects: Vec<Option<Effect>> = all.iter().map(Against::effect).collect();
+    let effects: Vec<Option<Effect>> = all.iter().map(|against| against.effect(|ns| ns.lead)).collect();
     let known: Vec<(Effect, Margin)> = all
         .iter()
         .zip(&effects)
@@ -64,13 +64,10 @@ fn judged<'a>(
 }
 
 impl Against<'_> {
-    /// The logarithms of the ratio to the base, one a round.
-    fn logs(&self) -> Vec<f64> {
-        self.series.rounds.iter().map(|round| (round[self.at] / round[0]).ln()).collect()
-    }
-
-    fn effect(&self) -> Option<Effect> {
-        Effect::of_pairs(&self.logs())
+    /// The effect of the arm against the base of the same round.
+    fn effect(&self, of: fn(&Ns) -> f64) -> Option<Effect> {
+        let log = |round: &Vec<Ns>| (of(&round[self.at]) / of(&round[0])).ln();
+        Effect::of_pairs(&self.series.rounds.iter().map(log).collect::<Vec<f64>>())
     }
 
     fn row(&self, check: Kind, of: String, expected: String) -> Row {
@@ -119,15 +116,17 @@ impl Against<'_> {
     /// The logarithm of what was injected, by the base that the rounds show.
     fn injected(&self, percents: u32) -> f64 {
         let injected_ns = injected_ns(self.series.base_ns, percents);
-        let logs: Vec<f64> =
-            self.series.rounds.iter().map(|round| (injected_ns / round[0]).ln_1p()).collect();
-        median(&logs).unwrap_or_default()
+        let log = |round: &Vec<Ns>| (injected_ns / round[0].lead).ln_1p();
+        median(&self.series.rounds.iter().map(log).collect::<Vec<f64>>()).unwrap_or_default()
     }
 
+    /// By the fastest samples: what disturbs some of them is no part of the question.
     fn linear(&self) -> Row {
         let expected = format!("{} to {}", LINEAR.start(), LINEAR.end());
         let row = self.row(Kind::Linear, format!("T(2n)/T(n): {}", self.subject.label), expected);
-        let Some(effect) = self.effect().filter(|_| self.series.out.is_none()) else { return row };
+        let Some(effect) = self.effect(|ns| ns.floor).filter(|_| self.series.out.is_none()) else {
+            return row;
+        };
         let figure = ratio(&effect, 2.0);
         let outcome = if LINEAR.contains(&figure.value) { Outcome::Pass } else { Outcome::Fail };
         let found = match figure.low.zip(figure.high) {
@@ -175,7 +174,7 @@ fn floor(subject: &Subject, series: &Series) -> Option<Row> {
     let bound_ns = subject.bound_ns?;
     let expected = format!("above 0, at most {bound_ns} ns");
     let row = Against { subject, series, at: 0 }.row(Kind::Floor, subject.label.to_owned(), expected);
-    let base: Vec<f64> = series.rounds.iter().map(|round| round[0]).collect();
+    let base: Vec<f64> = series.rounds.iter().map(|round| round[0].lead).collect();
     let Some(estimate) = Estimate::of(&base).filter(|_| series.out.is_none()) else { return Some(row) };
     let outcome =
         if estimate.value > 0.0 && estimate.value <= bound_ns { Outcome::Pass } else { Outcome::Fail };

@@ -24,14 +24,23 @@ pub enum Out {
     Failed(String),
 }
 
+/// Nanoseconds an operation in one visit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ns {
+    /// By the number that leads.
+    pub lead: f64,
+    /// By the fastest sample.
+    pub floor: f64,
+}
+
 /// What one cell gave.
 pub struct Series {
-    /// Operations a batch, and nanoseconds that one takes; before the first visits 0.
+    /// Operations a batch; 0 before the first visit.
     pub ops: u64,
-    /// Nanoseconds of an operation by the number that leads.
+    /// Nanoseconds of an operation by the number that leads, before the first round.
     pub base_ns: f64,
-    /// One row a round: nanoseconds an operation by each arm, in the order of the arms.
-    pub rounds: Vec<Vec<f64>>,
+    /// One row a round: each arm's visit, in the order of the arms.
+    pub rounds: Vec<Vec<Ns>>,
     /// Why there are no more.
     pub out: Option<Out>,
 }
@@ -94,7 +103,7 @@ fn begin(
     let mut figures = Vec::new();
     while figures.len() < VISITS_BEFORE && series.out.is_none() {
         let ops = (series.ops > 0).then_some(series.ops);
-        figures.extend(visit(settings, subject, ops, None, series, visitor)?);
+        figures.extend(visit(settings, subject, ops, None, series, visitor)?.map(|ns| ns.lead));
     }
     series.base_ns = median(&figures).unwrap_or_default();
     Ok(())
@@ -110,7 +119,7 @@ fn visit_arms(
 ) -> Result<(), Caught> {
     let mut order: Vec<usize> = (0..subject.arms.len()).collect();
     order.shuffle(random);
-    let mut round = vec![0.0; subject.arms.len()];
+    let mut round = vec![Ns::default(); subject.arms.len()];
     for arm in order {
         if series.out.is_some() {
             return Ok(());
@@ -141,7 +150,7 @@ fn visit(
     injected_ns_per_op: Option<f64>,
     series: &mut Series,
     visitor: &mut dyn Visitor,
-) -> Result<Option<f64>, Caught> {
+) -> Result<Option<Ns>, Caught> {
     let alone = Request::alone(&subject.cell, ops, settings.effort, settings.deadline_ms);
     let tampering = injected_ns_per_op.map(|_| Tampering { injected_ns_per_op, faulty: false });
     let request = Request { tampering, runner: Some(std::process::id() as i32), ..alone };
@@ -149,11 +158,11 @@ fn visit(
     visitor.visit(&request, &mut |outcome| heard = Some(outcome))?;
     let failed = |text: String| Some(Out::Failed(text));
     series.out = match heard {
-        Some(Outcome::Measured(measured)) if measured.lead_ns() > 0.0 && measured.lead_ns().is_finite() => {
+        Some(Outcome::Measured(measured)) if measured.floor_ns > 0.0 && measured.lead_ns().is_finite() => {
             if ops.is_none() {
                 series.ops = measured.ops;
             }
-            return Ok(Some(measured.lead_ns()));
+            return Ok(Some(Ns { lead: measured.lead_ns(), floor: measured.floor_ns }));
         }
         Some(Outcome::Measured(measured)) => failed(format!("{} ns an operation", measured.lead_ns())),
         Some(Outcome::Unavailable(why)) => Some(Out::Unavailable(why)),

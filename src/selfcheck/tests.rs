@@ -191,9 +191,10 @@ fn what_is_the_same_and_called_different_fails() {
         let mut taken = rounds::Taken::of(&subjects);
         for (subject, series) in subjects.iter().zip(&mut taken.series) {
             let noise = |round: u32, arm: usize| f64::from((round * 31 + arm as u32 * 17) % 11) / 1000.0;
-            let arm = |round: u32, arm: usize| match subject.arms[arm] {
-                Arm::Again if subject.label == "getppid" => again + noise(round, arm),
-                _ => 1.0 + noise(round, arm),
+            let arm = |round: u32, arm: usize| {
+                let is_again = subject.arms[arm] == Arm::Again && subject.label == "getppid";
+                let ns = if is_again { again } else { 1.0 } + noise(round, arm);
+                rounds::Ns { lead: ns, floor: ns }
             };
             series.rounds =
                 (0..ROUNDS).map(|round| (0..subject.arms.len()).map(|at| arm(round, at)).collect()).collect();

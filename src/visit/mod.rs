@@ -220,28 +220,20 @@ fn driver(catalog: &Catalog, cell: &Cell) -> Result<&'static Driver, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::{Family, Limit, LimitName, Reach};
+    use crate::catalog::{Family, Limit, LimitName};
     use crate::cell::{Measure, Value};
 
     const fn driver(mechanism: &'static str, present: fn() -> Result<(), Unavailable>) -> Driver {
-        Driver {
-            family: Family::Transport,
-            measure: Measure::Bandwidth,
-            mechanism,
-            note: "",
-            summary: "a transport of the tests",
-            reach: Reach::Both,
-            extra_axes: &[],
-            private_ipc: false,
-            present,
-            usable: |_| Ok(()),
-            limits: |cell| {
-                let name = LimitName::Protocol { name: "a parcel", most: 100, why: "the van is small" };
-                vec![Limit { name, needs: cell.message_bytes() as u64 }]
-            },
-            rough_op_ns: |_| 1,
-            open: |_| Err(std::io::ErrorKind::Unsupported.into()),
-        }
+        const SUMMARY: &str = "a transport of the tests";
+        let mut driver = Driver::plain(Family::Transport, Measure::Bandwidth, mechanism, SUMMARY, |_| {
+            Err(std::io::ErrorKind::Unsupported.into())
+        });
+        driver.present = present;
+        driver.limits = |cell| {
+            let name = LimitName::Protocol { name: "a parcel", most: 100, why: "the van is small" };
+            vec![Limit { name, needs: cell.message_bytes() as u64 }]
+        };
+        driver
     }
 
     static DRIVERS: &[Driver] = &[

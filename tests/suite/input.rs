@@ -398,7 +398,8 @@ fn quoted(words: &[&str]) -> String {
     words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ")
 }
 
-/// Neither the journal, the report nor the environment tells where the matrix or the output stood.
+/// Neither the journal, the report nor the environment tells where the matrix or the output stood; the class of the
+/// machine stays, for comparing.
 fn anonymous_names_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("a-telling-name");
@@ -410,6 +411,7 @@ fn anonymous_names_no_folder() {
     Program::ipcmatrix(words).args([output.to_str().unwrap()]).folder(folder.path()).run().exits(0);
     for file in [JOURNAL, "README.md", "environment.json"] {
         let text = fs::read_to_string(output.join(file)).unwrap();
+        assert!(file == "README.md" || text.contains("\"machine_class\""), "{file}");
         assert!(!text.contains("a-telling-name"), "{file}");
         assert!(file == "environment.json" || text.contains("mine.toml"), "{file} names the matrix itself");
     }

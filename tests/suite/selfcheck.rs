@@ -10,7 +10,6 @@ use serde_json::Value;
 pub fn trials() -> Vec<Trial> {
     vec![
         trial("selfcheck::one_round_has_every_check_and_catches_every_fault", &[], one_round),
-        trial("selfcheck::a_table_has_a_word_for_each_and_advice_for_what_failed", &[], a_table),
         trial("selfcheck::a_signal_ends_it_with_what_was_there", &[], a_signal),
         trial("selfcheck::no_rounds_is_a_mistake", &[], || {
             let ended = Program::ipcmatrix(["selfcheck", "--rounds", "0"]).run().exits(2);
@@ -19,11 +18,9 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-const ONE_ROUND: [&str; 5] = ["selfcheck", "--no-lock", "--quick", "--rounds", "1"];
-
 /// One round has no interval, so what must be found is not: the exit code is 1 on any machine.
 fn one_round() {
-    let words = ONE_ROUND.iter().chain(&["-q", "--format", "json", "--seed", "7"]);
+    let words = "selfcheck --no-lock --quick --rounds 1 --quiet --format json --seed 7".split(' ');
     let ended = Program::ipcmatrix(words).run().exits(1);
     assert_eq!(ended.stderr, "");
     let document: Value = serde_json::from_str(&ended.stdout).expect("one JSON document");
@@ -45,16 +42,6 @@ fn one_round() {
         assert!(slow_down["injected"].as_f64().expect("a ratio") > 1.0, "{slow_down:#}");
         assert!(slow_down["figure"]["low"].is_null(), "{slow_down:#}");
     }
-}
-
-fn a_table() {
-    let ended = Program::ipcmatrix(ONE_ROUND).run().exits(1);
-    assert!(ended.stderr.contains("round 1 of 1"), "{}", ended.stderr);
-    let ended = ended.prints(&["selfcheck: 1 round in ", "outcome", "slow-down: a slow-down was not found"]);
-    let rows = |word: &str| ended.stdout.lines().filter(|line| line.starts_with(word)).count();
-    assert_eq!(rows("pass ") + rows("FAIL ") + rows("told ") + rows("not tried "), 38, "{}", ended.stdout);
-    assert_eq!(rows("told "), 8, "{}", ended.stdout);
-    assert!(!ended.stdout.contains('\u{1b}'), "no colour");
 }
 
 fn a_signal() {
