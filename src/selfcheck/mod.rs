@@ -23,7 +23,7 @@ pub struct Settings {
     pub effort: Effort,
     /// Rounds over all cells.
     pub rounds: u32,
-    /// No round begins when so many nanoseconds have passed.
+    /// No round begins that would not be over when so many nanoseconds have passed, going by the one before.
     pub budget_ns: u64,
     /// A visit that takes longer than this is ended.
     pub deadline_ms: u64,
@@ -180,8 +180,9 @@ pub fn selfcheck(
     let subjects = plan::subjects();
     let (caught_faults, stopped) = faults::visit_all(settings, visitor);
     let mut taken = rounds::Taken::of(&subjects);
+    let until = (clock, begin[0] + settings.budget_ns);
     let stopped =
-        stopped.or_else(|| rounds::make(settings, &subjects, &mut taken, visitor, clock, begun).err());
+        stopped.or_else(|| rounds::make(settings, &subjects, &mut taken, visitor, until, begun).err());
     let elapsed = [clock.now_ns() - begin[0], raw.now_ns() - begin[1]];
     let mut rows = judge::all(&subjects, &taken);
     rows.extend(caught_faults);

@@ -61,7 +61,7 @@ impl Taken {
     }
 }
 
-/// Makes all rounds that fit into the budget.
+/// Makes all rounds that will be over at `end_ns`, going by the one before.
 ///
 /// # Errors
 /// The signal that came meanwhile; the rounds before it stay.
@@ -70,16 +70,17 @@ pub fn make(
     subjects: &[Subject],
     taken: &mut Taken,
     visitor: &mut dyn Visitor,
-    clock: &dyn Clock,
+    (clock, end_ns): (&dyn Clock, u64),
     begun: &mut dyn FnMut(u32),
 ) -> Result<(), Caught> {
-    let end_ns = clock.now_ns() + settings.budget_ns;
     let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
     for (subject, series) in subjects.iter().zip(&mut taken.series) {
         begin(settings, subject, series, visitor)?;
     }
+    let mut round_ns = 0;
     for round in 1..=settings.rounds {
-        if clock.now_ns() >= end_ns {
+        let begin_ns = clock.now_ns();
+        if begin_ns + round_ns > end_ns {
             break;
         }
         begun(round);
@@ -89,6 +90,7 @@ pub fn make(
             visit_arms(settings, &subjects[index], &mut taken.series[index], visitor, &mut random)?;
         }
         taken.rounds = round;
+        round_ns = clock.now_ns() - begin_ns;
     }
     Ok(())
 }

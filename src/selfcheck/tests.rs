@@ -327,10 +327,14 @@ fn a_signal_leaves_what_was_there() {
 }
 
 #[test]
-fn no_round_begins_behind_the_budget() {
-    let (checked, _) =
-        act(&Settings { budget_ns: 100 * VISIT_NS, ..settings(ROUNDS) }, sound, VISIT_NS, usize::MAX);
-    assert!(checked.rounds > 0 && checked.rounds < 5, "{}", checked.rounds);
+fn no_round_goes_over_the_budget() {
+    let settings = |visits: u64| Settings { budget_ns: visits * VISIT_NS, ..settings(ROUNDS) };
+    let visits = |rounds: u64| 5 + 8 * 3 + 38 * rounds;
+    for (budget, rounds) in [(visits(1), 1), (visits(2) - 1, 1), (visits(2), 2), (visits(100), ROUNDS)] {
+        let (checked, requests) = act(&settings(budget), sound, VISIT_NS, usize::MAX);
+        assert_eq!(checked.rounds, rounds, "{budget}");
+        assert_eq!(requests.len() as u64, visits(rounds.into()));
+    }
 }
 
 #[test]
