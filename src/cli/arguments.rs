@@ -39,6 +39,8 @@ pub enum Command {
     Report(Report),
     /// Show what disturbs measuring on this machine and which cells it refuses, with remedies; changes nothing
     Doctor(Doctor),
+    /// Prove that the program is right on this machine: what is equal, slower, linear or faulty is told as such
+    Selfcheck(Selfcheck),
     /// One visit of one cell: a request on standard input, an outcome on standard output
     #[command(hide = true)]
     Cell,
@@ -240,6 +242,40 @@ pub enum DoctorFormat {
     Text,
     /// One JSON document
     Json,
+}
+
+const SELFCHECK_EXAMPLES: &str = "\
+Examples:
+  ipcmatrix selfcheck                    in under three minutes
+  ipcmatrix selfcheck --quick            fewer and shorter visits
+  ipcmatrix selfcheck --format json > selfcheck.json
+
+Exit code 1 where a check fails.";
+
+#[derive(Args, Debug)]
+#[command(after_help = SELFCHECK_EXAMPLES)]
+pub struct Selfcheck {
+    /// Shape of the document
+    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
+    pub format: DoctorFormat,
+    /// Shorter visits and fewer rounds: finds less
+    #[arg(long)]
+    pub quick: bool,
+    /// Rounds; under 6 there are no intervals, and what must be found is not [default: 20; with --quick 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: Option<u32>,
+    /// Seed of the order of visits [default: a fresh one, which is printed]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Check beside another run on this host; both disturb each other
+    #[arg(long)]
+    pub no_lock: bool,
+    /// Give up on a visit after this time
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_deadline)]
+    pub deadline: Duration,
+    /// No messages on standard error but errors
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 fn parse_budget(text: &str) -> Result<Duration, String> {

@@ -10,6 +10,7 @@ mod plan;
 mod report;
 mod resume;
 mod run;
+mod selfcheck;
 
 use crate::catalog::Catalog;
 use arguments::{Arguments, Command};
@@ -75,7 +76,8 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::List(arguments) => list::list(arguments.what, catalog),
         Command::Report(arguments) => report::report(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
-        Command::Cell => crate::visit::main(catalog),
+        Command::Selfcheck(arguments) => selfcheck::selfcheck(&arguments),
+        Command::Cell => crate::visit::main(catalog, &Catalog::of(crate::faulty::DRIVERS)),
         Command::Probe => crate::visit::probe(catalog),
     }
 }

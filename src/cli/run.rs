@@ -44,7 +44,7 @@ const THOROUGH_BUDGETS: u32 = 3;
 pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let matrix = matrices::select(&arguments.selection, catalog)?;
     let mut environment = Environment::read(Path::new("/"));
-    let _held = alone(arguments)?;
+    let _held = alone(arguments.test || arguments.no_lock)?;
     let boot_id = environment.kernel.boot_id.known().cloned();
     if arguments.anonymous {
         environment.leave_out_names();
@@ -71,9 +71,12 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     work.run(settings, &signals, arguments)
 }
 
-/// The lock of the host, where the run measures: held as long as it is kept.
-fn alone(arguments: &Arguments) -> Result<Option<HostLock>> {
-    if arguments.test || arguments.no_lock {
+/// The lock of the host, where one is wanted: held as long as it is kept.
+///
+/// # Errors
+/// Another run that measures, with who that is.
+pub fn alone(unlocked: bool) -> Result<Option<HostLock>> {
+    if unlocked {
         return Ok(None);
     }
     match host::take().context("cannot see whether another run goes on")? {
@@ -204,6 +207,7 @@ fn header(
         // Reading the whole program is for who may resume the run.
         binary_crc32: keeps_journal(arguments).then(resume::binary_crc32).flatten(),
         boot_crc32: boot_id.map(|boot_id| resume::boot_crc32(boot_id, &started)),
+        arms: None,
         started,
         tables: matrix.tables.iter().map(|table| with_driver_notes(table, matrix, catalog)).collect(),
         cells: matrix.cells.clone(),

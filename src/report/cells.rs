@@ -389,6 +389,7 @@ mod tests {
             begin_ns: 0,
             duration_ns: 1,
             thrifty: false,
+            arm: None,
             noise: None,
             outcome: Outcome::Measured(Box::new(measured)),
         }
@@ -415,6 +416,7 @@ mod tests {
             machine_class: None,
             binary_crc32: None,
             boot_crc32: None,
+            arms: None,
             tables: Vec::new(),
             cells: cells.into_iter().map(planned).collect(),
         };

@@ -2,7 +2,7 @@
 
 use super::session::Figures;
 use crate::measure::stats::median;
-use crate::record::{Lead, Measured, Overhead, Sample, Twin};
+use crate::record::{INJECTED, INJECTED_FLAG, Lead, Measured, Overhead, Sample, Twin};
 use crate::workload::Effective;
 
 /// The flag of a visit whose samples left 0.25 to 4 times the length they were calibrated to.
@@ -21,7 +21,7 @@ pub fn measured(figures: Figures, effective: Effective) -> Measured {
         typ_ns: median(&elapsed).unwrap_or(f64::INFINITY),
         cpu_ns: median(&cpu).unwrap_or(f64::INFINITY),
         oversubscribed: figures.oversubscribed,
-        flags: flags(&figures),
+        flags: flags(&figures, &effective),
         overhead: None,
         ping_pong_ns: None,
         effective,
@@ -53,11 +53,12 @@ fn cpu_ns(sample: &Sample) -> u64 {
     sample.workers.iter().map(|worker| worker.cpu_ns).sum()
 }
 
-fn flags(figures: &Figures) -> Vec<String> {
+fn flags(figures: &Figures, effective: &Effective) -> Vec<String> {
     let target = figures.target_ns;
     let within = |sample: &Sample| (target / 4..=target * 4).contains(&sample.elapsed_ns);
     let drifted = target > 0 && !figures.samples.iter().all(within);
-    if drifted { vec![N_DRIFT.to_owned()] } else { Vec::new() }
+    let flags = [(drifted, N_DRIFT), (effective.contains_key(INJECTED), INJECTED_FLAG)];
+    flags.into_iter().filter(|(set, _)| *set).map(|(_, flag)| flag.to_owned()).collect()
 }
 
 #[cfg(test)]

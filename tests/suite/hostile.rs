@@ -129,7 +129,7 @@ fn fails_in_a_visit(mechanism: &str, spawn: &str, phase: &str, words: &[&str]) {
 }
 
 fn broken_lock_is_caught(spawn: &str) {
-    let cell = cells::increment("broken_lock", 2, spawn, "cross_cpu");
+    let cell = cells::increment("excludes_nobody", 2, spawn, "cross_cpu");
     let (phase, error) = cells::failed(visit(&fixed(&cell, MANY_OPS, 1)));
     assert_eq!(phase, "warm-up", "{error}");
     let expected = format!("not {}: updates were lost, the lock let two in at once", 2 * MANY_OPS);

@@ -23,7 +23,9 @@ mod readiness;
 mod readme;
 mod refusals;
 mod resume;
+mod selfcheck;
 mod serve;
+mod tampering;
 mod user;
 
 use ipcmatrix::catalog::Catalog;
@@ -51,7 +53,9 @@ fn main() -> ExitCode {
         readme::trials(),
         refusals::trials(),
         resume::trials(),
+        selfcheck::trials(),
         serve::trials(),
+        tampering::trials(),
         input::trials(),
         matrices::trials(),
         user::trials(),
