@@ -298,7 +298,12 @@ fn begin(
 
 fn announce(header: &Header, folder: Option<&Path>, resumed: Option<&Resumed>) {
     let available = header.cells.iter().filter(|cell| cell.unavailable.is_none()).count();
+    let into = |folder: &Path| format!(", into {}", folder.display());
     let time = match folder {
+        _ if header.arms.is_some() => {
+            let rounds = header.arms.as_ref().map_or(0, |arms| arms.rounds);
+            format!("both arms, up to {rounds} rounds{}", folder.map(into).unwrap_or_default())
+        }
         Some(folder) if header.budget_s >= NO_BUDGET.as_secs_f64() => {
             format!("each once, as long as it takes, into {}", folder.display())
         }
