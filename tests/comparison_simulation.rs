@@ -7,7 +7,8 @@
 use ipcmatrix::cell::{Axis, Cell, Measure, Value};
 use ipcmatrix::compare::pairs::pairs;
 use ipcmatrix::compare::{Effect, Margin, Verdict, judge};
-use ipcmatrix::record::{Arm, Arms, Header, Lead, Measured, Outcome, PlannedCell, Visit};
+use ipcmatrix::record::{Arm, Arms, Header, Lead, Outcome, PlannedCell, Visit};
+use ipcmatrix::report::load::{Run, parse_run};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::TAU;
@@ -32,27 +33,31 @@ fn cell(index: usize) -> Cell {
         .with(Axis::Placement, Value::word("same_cpu"))
 }
 
-fn measured(ns: f64) -> Outcome {
-    Outcome::Measured(Box::new(Measured {
-        ops: 1000,
-        calibrated: false,
-        lead: Lead::Floor,
-        floor_ns: ns,
-        typ_ns: 1.1 * ns,
-        cpu_ns: ns,
-        oversubscribed: false,
-        flags: Vec::new(),
-        overhead: None,
-        ping_pong_ns: None,
-        effective: Default::default(),
-        proofs: Vec::new(),
-        samples: Vec::new(),
-    }))
+/// A recorded run, for all that does not matter here.
+fn template() -> Run {
+    parse_run(include_bytes!("golden/small.jsonl"), "small.jsonl").unwrap()
+}
+
+/// A recorded visit of a cell without a loop of its own, for all that does not matter here.
+fn recorded_visit(run: &Run) -> Visit {
+    let plain = |visit: &&Visit| match &visit.outcome {
+        Outcome::Measured(measured) => measured.overhead.is_none(),
+        _ => false,
+    };
+    run.visits.iter().find(plain).unwrap().clone()
+}
+
+/// The recorded visit as one that took so long.
+fn measured(recorded: &Visit, ns: f64) -> Outcome {
+    let Outcome::Measured(mut measured) = recorded.outcome.clone() else { unreachable!("it was measured") };
+    (measured.lead, measured.floor_ns, measured.typ_ns) = (Lead::Floor, ns, 1.1 * ns);
+    Outcome::Measured(measured)
 }
 
 /// A run of those cells, each with the factor of arm b.
 fn run(random: &mut ChaCha8Rng, factors: &[f64], rounds: usize) -> Vec<(Effect, Margin)> {
     let cells = factors.len();
+    let recorded = recorded_visit(&template());
     let mut visits = Vec::new();
     for round in 0..rounds {
         for (index, factor) in (0..2 * cells).map(|index| (index, factors[index % cells])) {
@@ -61,15 +66,10 @@ fn run(random: &mut ChaCha8Rng, factors: &[f64], rounds: usize) -> Vec<(Effect, 
             let factor = if arm == Arm::B { factor } else { 1.0 };
             visits.push(Visit {
                 cell_index: index,
-                cell: cell(index % cells),
                 round: round as u32 + 1,
-                position: visits.len() as u32 + 1,
-                begin_ns: 0,
-                duration_ns: 1,
-                thrifty: false,
                 arm: Some(arm),
-                noise: None,
-                outcome: measured(visit_ns(random, spread, round, factor)),
+                outcome: measured(&recorded, visit_ns(random, spread, round, factor)),
+                ..recorded.clone()
             });
         }
     }
@@ -82,18 +82,6 @@ fn run(random: &mut ChaCha8Rng, factors: &[f64], rounds: usize) -> Vec<(Effect, 
 fn header(cells: usize, rounds: usize) -> Header {
     let planned = |index| PlannedCell { cell: cell(index), unavailable: None };
     Header {
-        version: "0".into(),
-        matrices: vec!["simulated".into()],
-        matrix_crc32: String::new(),
-        command: Vec::new(),
-        effort: "default".into(),
-        seed: 1,
-        budget_s: 1.0,
-        precision: 0.03,
-        started: String::new(),
-        machine_class: None,
-        binary_crc32: None,
-        boot_crc32: None,
         arms: Some(Arms {
             a: "base".into(),
             b: "env:X=1".into(),
@@ -106,6 +94,7 @@ fn header(cells: usize, rounds: usize) -> Header {
         }),
         tables: Vec::new(),
         cells: (0..cells).chain(0..cells).map(planned).collect(),
+        ..template().header
     }
 }
 
