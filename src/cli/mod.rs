@@ -8,6 +8,7 @@ mod doctor;
 mod floors;
 mod list;
 mod matrices;
+mod mute;
 mod output;
 mod plan;
 mod report;

@@ -12,6 +12,7 @@ use crate::report::cells::{Slot, slots};
 use crate::report::digits::counted;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
+use crate::report::warnings::{Findings, verdict};
 use crate::report::{Options, markdown, text};
 use crate::runner::host::{self, HostLock};
 use crate::runner::journal::Journal;
@@ -103,7 +104,7 @@ impl Work {
     fn run(self, settings: Settings, signals: &Signals, arguments: &Arguments) -> Result<u8> {
         let folder = self.folder.clone();
         let measured = self.measure(settings, &mut Processes::new(signals), arguments.quiet);
-        let document = text::text(&measured.run, Options::default());
+        let document = text::text(&measured.run, options(arguments));
         publish(&measured, document, folder.as_deref(), arguments)
     }
 
@@ -140,7 +141,7 @@ fn nothing_to_do(run: Run, folder: &Path, arguments: &Arguments) -> Result<u8> {
     if !arguments.quiet {
         output::say(&format!("{}: the run is complete, there is nothing to do", folder.display()));
     }
-    let document = text::text(&run, Options::default());
+    let document = text::text(&run, options(arguments));
     publish(&Measured { run, journal_error: None, caught: None }, document, Some(folder), arguments)
 }
 
@@ -324,6 +325,11 @@ fn announce(header: &Header, folder: Option<&Path>, resumed: Option<&Resumed>) {
     ));
 }
 
+/// What the report leaves out.
+fn options(arguments: &Arguments) -> Options {
+    Options { muted: arguments.muted.codes(), ..Options::default() }
+}
+
 /// Prints the document and completes the folder; whatever fails there, what was measured is shown first.
 pub fn publish(
     measured: &Measured,
@@ -333,6 +339,7 @@ pub fn publish(
 ) -> Result<u8> {
     let Measured { run, journal_error, caught } = measured;
     let printed = document.and_then(|text| output::print(&text));
+    let options = options(arguments);
     let slots = slots(run, Metric::Figure);
     let mut failed = slots.iter().any(|slot| matches!(slot, Slot::Failed(_)));
     if let Some(error) = journal_error {
@@ -343,7 +350,7 @@ pub fn publish(
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
-        match markdown::markdown(run, Options::default()).and_then(|text| output::write(&readme, &text)) {
+        match markdown::markdown(run, options).and_then(|text| output::write(&readme, &text)) {
             Ok(()) if arguments.quiet => {}
             Ok(()) => output::say(&format!("report: {}", readme.display())),
             Err(error) => {
@@ -351,6 +358,9 @@ pub fn publish(
                 output::say(&format!("ipcmatrix: {error:#}"));
             }
         }
+    }
+    if let Some(verdict) = verdict(&Findings::of(run, options.muted), &slots).filter(|_| !arguments.quiet) {
+        output::say(&format!("verdict: {verdict}"));
     }
     printed?;
     Ok(match caught {

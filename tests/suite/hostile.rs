@@ -103,7 +103,7 @@ pub fn hostile() -> Program {
 }
 
 /// One visit; afterwards nothing of it is left.
-fn visit(request: &Request) -> Outcome {
+pub fn visit(request: &Request) -> Outcome {
     let running = hostile().args(["cell"]).input(serde_json::to_vec(request).unwrap()).start();
     let mark = running.mark();
     let ended = running.end().exits(0);

@@ -17,6 +17,7 @@ mod log;
 mod machine;
 mod machine_code;
 mod matrices;
+mod noise;
 mod operation;
 mod program;
 mod readiness;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         hostile::trials(),
         kills::trials(),
         log::trials(),
+        noise::trials(),
         readme::trials(),
         refusals::trials(),
         resume::trials(),
