@@ -46,6 +46,7 @@ fn figure(placement: &str, visits: &[Measured], metric: Metric) -> Figure {
         begin_ns: 0,
         duration_ns: 1,
         thrifty: false,
+        arm: None,
         noise: None,
         arm: None,
         outcome: Outcome::Measured(Box::new(measured.clone())),
