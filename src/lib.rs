@@ -7,6 +7,7 @@ pub mod cell;
 pub mod cli;
 pub mod doctor;
 pub mod environment;
+pub mod export;
 pub mod lock;
 pub mod log;
 pub mod matrix;

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod doctor;
+mod export;
 mod list;
 mod matrices;
 mod output;
@@ -9,6 +10,7 @@ mod plan;
 mod report;
 mod resume;
 mod run;
+mod schema;
 
 use crate::catalog::Catalog;
 use arguments::{Arguments, Command};
@@ -73,6 +75,8 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::Plan(arguments) => plan::plan(&arguments, catalog),
         Command::List(arguments) => list::list(arguments.what, catalog),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Export(arguments) => export::export(&arguments, catalog),
+        Command::Schema(arguments) => schema::schema(&arguments, catalog),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
         Command::Cell => crate::visit::main(catalog),
         Command::Probe => crate::visit::probe(catalog),

@@ -9,6 +9,7 @@ mod conformance;
 mod doctor;
 mod drivers;
 mod effort;
+mod export;
 mod hostile;
 mod input;
 mod kills;
@@ -22,6 +23,7 @@ mod readiness;
 mod readme;
 mod refusals;
 mod resume;
+mod schema;
 mod serve;
 mod user;
 
@@ -43,12 +45,14 @@ fn main() -> ExitCode {
         conformance::trials(),
         doctor::trials(),
         effort::trials(),
+        export::trials(),
         hostile::trials(),
         kills::trials(),
         log::trials(),
         readme::trials(),
         refusals::trials(),
         resume::trials(),
+        schema::trials(),
         serve::trials(),
         input::trials(),
         matrices::trials(),
