@@ -1,5 +1,6 @@
 //! `export`: a run in the formats that other programs read.
 
+use super::mute::Muted;
 use super::{WELL, matrices, output, usage};
 use crate::catalog::Catalog;
 use crate::export::{self, Direction, Export, Place};
@@ -41,6 +42,8 @@ pub struct Arguments {
     /// A row or object a cell instead of one a sample (csv) or a visit (jsonl)
     #[arg(long)]
     summary: bool,
+    #[command(flatten)]
+    muted: Muted,
     /// Which of the two lists of github-action
     #[arg(long, value_enum)]
     direction: Option<Order>,
@@ -89,7 +92,7 @@ impl Order {
 pub fn export(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     check(arguments)?;
     let run = read(arguments, catalog)?;
-    let export = Export::of(&run).map_err(|error| usage(format!("{error:#}")))?;
+    let export = Export::of(&run, arguments.muted.codes()).map_err(|error| usage(format!("{error:#}")))?;
     for (path, text) in documents(arguments, &run, &export)? {
         match path {
             Some(path) => output::write(&path, &text)?,
@@ -152,7 +155,7 @@ fn documents(arguments: &Arguments, run: &Run, export: &Export) -> Result<Vec<(O
         (Format::Json, _) => export::json(export)?,
         (Format::Jsonl, false) => export::visit_lines(export)?,
         (Format::Jsonl, true) => export::cell_lines(export)?,
-        (Format::Csv, false) => csv::csv(run),
+        (Format::Csv, false) => csv::csv(run, arguments.muted.codes()),
         (Format::Csv, true) => export::summary_csv(export),
         (Format::Go, _) => export::go(export),
         (Format::Bmf, _) => export::bmf(export)?,

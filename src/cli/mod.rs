@@ -5,6 +5,7 @@ mod doctor;
 mod export;
 mod list;
 mod matrices;
+mod mute;
 mod output;
 mod plan;
 mod report;

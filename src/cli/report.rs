@@ -24,14 +24,15 @@ fn check(arguments: &Arguments) -> Result<()> {
 /// A run that cannot be read: exit code 2, as it is a file that is not valid.
 pub fn report(arguments: &Arguments) -> Result<u8> {
     check(arguments)?;
-    let options = Options { metric: arguments.metric, published: arguments.published };
+    let options =
+        Options { metric: arguments.metric, published: arguments.published, muted: arguments.muted.codes() };
     let mut documents = Vec::new();
     for path in &arguments.runs {
         let run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
         documents.push(match arguments.format {
             Format::Text => text::text(&run, options)?,
             Format::Md => markdown::markdown(&run, options)?,
-            Format::Csv => csv::csv(&run),
+            Format::Csv => csv::csv(&run, options.muted),
         });
     }
     output::print(&documents.join("\n"))?;

@@ -12,6 +12,7 @@ use crate::report::cells::{Slot, slots};
 use crate::report::digits::counted;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
+use crate::report::warnings::{Findings, verdict};
 use crate::report::{Options, markdown, text};
 use crate::runner::host::{self, HostLock};
 use crate::runner::journal::Journal;
@@ -308,7 +309,8 @@ fn publish(
     folder: Option<&Path>,
     arguments: &Arguments,
 ) -> Result<u8> {
-    let printed = text::text(run, Options::default()).and_then(|text| output::print(&text));
+    let options = Options { muted: arguments.muted.codes(), ..Options::default() };
+    let printed = text::text(run, options).and_then(|text| output::print(&text));
     let slots = slots(run, Metric::Figure);
     let mut failed = slots.iter().any(|slot| matches!(slot, Slot::Failed(_)));
     if let Some(error) = journal_error {
@@ -319,7 +321,7 @@ fn publish(
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
-        match markdown::markdown(run, Options::default()).and_then(|text| output::write(&readme, &text)) {
+        match markdown::markdown(run, options).and_then(|text| output::write(&readme, &text)) {
             Ok(()) if arguments.quiet => {}
             Ok(()) => output::say(&format!("report: {}", readme.display())),
             Err(error) => {
@@ -327,6 +329,9 @@ fn publish(
                 output::say(&format!("ipcmatrix: {error:#}"));
             }
         }
+    }
+    if let Some(verdict) = verdict(&Findings::of(run, options.muted), &slots).filter(|_| !arguments.quiet) {
+        output::say(&format!("verdict: {verdict}"));
     }
     printed?;
     Ok(match caught {

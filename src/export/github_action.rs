@@ -60,6 +60,9 @@ fn entry(cell: &Summary) -> Option<Entry<'_>> {
     if let Some(grade) = &cell.grade {
         extra += &format!("\ngrade: {grade}");
     }
+    if !cell.warnings.is_empty() {
+        extra += &format!("\nwarnings: {}", cell.codes());
+    }
     let unit = cell.unit.as_deref()?;
     Some(Entry { name: name::path(&cell.cell), unit, value: figure.value, range: range(figure), extra })
 }

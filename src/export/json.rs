@@ -1,10 +1,9 @@
 //! The JSON document of a run, and JSON Lines with an object a visit or a cell.
 
 use super::summary::Summary;
-use super::visits::Numbers;
 use super::{Export, LINE_SCHEMA, SCHEMA};
 use crate::cell::Cell;
-use crate::record::{Lead, Measured, Outcome, Visit};
+use crate::record::{Lead, Measured, Outcome};
 use anyhow::Result;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -110,6 +109,8 @@ pub struct VisitLine<'a> {
     oversubscribed: Option<bool>,
     /// Stable words for what a reader should know, e.g. `n_drift`.
     flags: &'a [String],
+    /// Codes of what disturbed it: `ipcmatrix list warnings`.
+    warnings: Vec<&'static str>,
     /// What was being done when it failed.
     phase: Option<&'a str>,
     /// Why it failed or was refused.
@@ -153,8 +154,7 @@ pub fn cell_lines(export: &Export) -> Result<String> {
 /// # Errors
 /// As [`json`].
 pub fn visit_lines(export: &Export) -> Result<String> {
-    let visits = export.run.visits.iter().zip(&export.visits);
-    let visits = visits.map(|(visit, numbers)| visit_line(export, visit, *numbers));
+    let visits = (0..export.run.visits.len()).map(|place| visit_line(export, place));
     lines(visits.chain(export.cells.iter().filter(|cell| cell.visits == 0).map(cell_line)))
 }
 
@@ -171,7 +171,10 @@ fn cell_line(summary: &Summary) -> Line<'_> {
     Line::Cell(Box::new(CellLine { schema: LINE_SCHEMA, summary }))
 }
 
-fn visit_line<'a>(export: &'a Export, visit: &'a Visit, numbers: Option<Numbers>) -> Line<'a> {
+/// The visit at that place of the run.
+fn visit_line<'a>(export: &'a Export, place: usize) -> Line<'a> {
+    let (visit, numbers) = (&export.run.visits[place], export.visits[place]);
+    let codes = export.findings.of_visit(place);
     let mut line = VisitLine {
         schema: LINE_SCHEMA,
         cell: &visit.cell,
@@ -192,6 +195,7 @@ fn visit_line<'a>(export: &'a Export, visit: &'a Visit, numbers: Option<Numbers>
         samples: None,
         oversubscribed: None,
         flags: &[],
+        warnings: codes.iter().map(|code| code.detector().code).collect(),
         phase: None,
         reason: None,
         remedy: None,

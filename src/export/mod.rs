@@ -28,6 +28,7 @@ use crate::record::Header;
 use crate::report::cells::slots;
 use crate::report::load::Run;
 use crate::report::metric::Metric;
+use crate::report::warnings::{Codes, Findings};
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
 use summary::Summary;
@@ -45,20 +46,23 @@ pub struct Export<'a> {
     pub cells: Vec<Summary>,
     /// One a visit: its numbers, where it has some.
     visits: Vec<Option<visits::Numbers>>,
+    /// The warnings of visits and figures.
+    findings: Findings,
 }
 
 impl<'a> Export<'a> {
-    /// What came of the cells of a run.
+    /// What came of the cells of a run, without the warnings that are muted.
     ///
     /// # Errors
     /// A cell that stands in the header twice: its two figures would have one name.
-    pub fn of(run: &'a Run) -> Result<Export<'a>> {
+    pub fn of(run: &'a Run, muted: Codes) -> Result<Export<'a>> {
         check_names(&run.header)?;
         let visits = visits::numbers(run);
+        let findings = Findings::of(run, muted);
         let slots = slots(run, Metric::Figure);
-        let summary = |(index, slot)| Summary::of(run, index, slot, &visits);
+        let summary = |(index, slot)| Summary::of(run, index, slot, &visits, &findings);
         let cells = slots.iter().enumerate().map(summary).collect();
-        Ok(Export { run, cells, visits })
+        Ok(Export { run, cells, visits, findings })
     }
 }
 

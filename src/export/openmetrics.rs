@@ -6,7 +6,7 @@
 
 use super::Export;
 use super::bmf::bytes_per_second;
-use super::summary::{Number, Summary};
+use super::summary::{Number, Summary, Warning};
 use crate::cell::{Axis, Measure};
 use std::fmt::Write;
 
@@ -24,6 +24,8 @@ pub fn openmetrics(export: &Export) -> String {
     text += &family("ipcmatrix_cell_visits", "Visits made of a cell.", export, |cell| {
         vec![(Vec::new(), cell.visits as f64)]
     });
+    let help = "Visits that a warning is about: all measured ones where it is about their figure.";
+    text += &family("ipcmatrix_cell_warning_visits", help, export, warnings);
     let seconds = |cell: &Summary| cell.ns_per_op.map(Number::seconds);
     text += &numbers(export, "operation", "seconds", "elapsed time an operation of a worker", &seconds);
     let bandwidth = |cell: &Summary| {
@@ -46,6 +48,13 @@ type Labels = Vec<(&'static str, String)>;
 fn modes(cell: &Summary, value: impl Fn(&super::summary::Mode) -> f64) -> Vec<(Labels, f64)> {
     let label = |index: usize| vec![("mode", (index + 1).to_string())];
     cell.modes.iter().enumerate().map(|(index, mode)| (label(index), value(mode))).collect()
+}
+
+fn warnings(cell: &Summary) -> Vec<(Labels, f64)> {
+    let one = |warning: &Warning| {
+        (vec![("code", warning.code.to_owned())], warning.visits.unwrap_or(cell.measured_visits()) as f64)
+    };
+    cell.warnings.iter().map(one).collect()
 }
 
 /// What came of a cell, in words.

@@ -8,6 +8,7 @@ use crate::report::cells::{Failure, Figure, Slot};
 use crate::report::csv::csv_unit;
 use crate::report::load::Run;
 use crate::report::metric::Metric;
+use crate::report::warnings::{Code, Findings};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -55,6 +56,8 @@ pub struct Summary {
     pub lost_lines_share: Option<f64>,
     /// Stable words of the visits for what a reader should know, e.g. `n_drift`.
     pub flags: Vec<String>,
+    /// What a reader should know of the figure, or disturbed its visits: `ipcmatrix list warnings`.
+    pub warnings: Vec<Warning>,
     /// Why it cannot be measured here, and what would help.
     pub unavailable: Option<Unavailable>,
     /// Visits that were refused although others were measured, with the first reason.
@@ -85,6 +88,15 @@ pub struct Mode {
     pub ns_per_op: Number,
     /// Its part of all visits, 0 to 1.
     pub share: f64,
+}
+
+/// A warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Warning {
+    /// Its stable code, e.g. `W003`.
+    pub code: &'static str,
+    /// Measured visits that it is about; null where it is about the figure.
+    pub visits: Option<usize>,
 }
 
 /// Visits that were refused.
@@ -136,7 +148,13 @@ impl Number {
 
 impl Summary {
     /// What came of the cell at that position of the header.
-    pub(super) fn of(run: &Run, index: usize, slot: &Slot, numbers: &[Option<Numbers>]) -> Summary {
+    pub(super) fn of(
+        run: &Run,
+        index: usize,
+        slot: &Slot,
+        numbers: &[Option<Numbers>],
+        findings: &Findings,
+    ) -> Summary {
         let cell = &run.header.cells[index].cell;
         let own = run.visits.iter().zip(numbers).filter(|(visit, _)| visit.cell_index == index);
         let (visits, ns): (Vec<_>, Vec<Option<Numbers>>) = own.unzip();
@@ -144,6 +162,7 @@ impl Summary {
         if let Slot::Measured(figure) = slot {
             let ns: Vec<f64> = ns.iter().flatten().map(|numbers| numbers.ns_per_op).collect();
             summary.add_figure(figure, &ns);
+            summary.warnings = warnings(findings, figure);
         }
         summary
     }
@@ -170,6 +189,7 @@ impl Summary {
             lost_share: None,
             lost_lines_share: None,
             flags: Vec::new(),
+            warnings: Vec::new(),
             unavailable: if let Slot::Unavailable(why) = slot { Some(why.clone()) } else { None },
             refused: None,
             failure: if let Slot::Failed(failure) = slot { Some(failed(failure)) } else { None },
@@ -207,10 +227,31 @@ impl Summary {
         self.refused = refused.map(|(visits, why)| Refused { visits: *visits, why: why.clone() });
     }
 
+    /// Visits that were neither refused nor failed, where there is a figure.
+    pub fn measured_visits(&self) -> usize {
+        self.visits - self.refused.as_ref().map_or(0, |refused| refused.visits)
+    }
+
+    /// The codes of its warnings, with a space between.
+    pub fn codes(&self) -> String {
+        self.warnings.iter().map(|warning| warning.code).collect::<Vec<_>>().join(" ")
+    }
+
     /// The measure, if the cell names a known one.
     pub fn measure(&self) -> Option<Measure> {
         self.cell.measure()
     }
+}
+
+/// In the order of their codes.
+fn warnings(findings: &Findings, figure: &Figure) -> Vec<Warning> {
+    let of_figure = findings.of_figure(figure);
+    let one = |code: Code| {
+        let visits = findings.of_cell(figure.cell_index).filter(|codes| codes.has(code)).count();
+        let visits = if of_figure.has(code) { None } else { Some(visits) };
+        (visits != Some(0)).then_some(Warning { code: code.detector().code, visits })
+    };
+    Code::all().filter_map(one).collect()
 }
 
 fn failed(failure: &Failure) -> Failed {

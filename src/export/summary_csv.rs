@@ -32,6 +32,7 @@ const COLUMNS: &[&str] = &[
     "lost_share",
     "lost_lines_share",
     "flags",
+    "warnings",
     "phase",
     "reason",
     "remedy",
@@ -63,6 +64,7 @@ fn fields(cell: &Summary) -> Fields {
         ("lost_share", known(cell.lost_share)),
         ("lost_lines_share", known(cell.lost_lines_share)),
         ("flags", cell.flags.join(" ")),
+        ("warnings", cell.codes()),
     ];
     fields.extend(number(["value", "low", "high"], cell.figure));
     fields.extend(number(["ns_per_op", "ns_per_op_low", "ns_per_op_high"], cell.ns_per_op));

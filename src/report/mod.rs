@@ -22,9 +22,11 @@ mod relate;
 pub mod rows;
 mod samples;
 pub mod text;
+pub mod warnings;
 mod winner;
 
 use metric::Metric;
+use warnings::Codes;
 
 /// What a report shows beside what the matrix asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,4 +35,6 @@ pub struct Options {
     pub metric: Metric,
     /// Whether published figures stand beside today's, where the matrix names some.
     pub published: bool,
+    /// Warnings that do not show.
+    pub muted: Codes,
 }

@@ -5,6 +5,7 @@ use ipcmatrix::cell::{Axis, Cell, Value};
 use ipcmatrix::export::{self, Direction, Export, Place, left_out};
 use ipcmatrix::record::Outcome;
 use ipcmatrix::report::load::Run;
+use ipcmatrix::report::warnings::Codes;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ const FORMATS: &[Format] = &[
 
 fn made(run: &Run, ending: &str) -> String {
     let (_, make) = FORMATS.iter().find(|(own, _)| *own == ending).unwrap();
-    make(&Export::of(run).unwrap())
+    make(&Export::of(run, Codes::default()).unwrap())
 }
 
 /// A run whose one cell has two modes.
@@ -112,7 +113,7 @@ fn two_modes_have_no_one_number() {
         "{metrics}"
     );
     assert_eq!(made(&run, "go.txt").matches("BenchmarkWait/").count(), 12, "single visits may stand");
-    let told = |place| left_out(&Export::of(&run).unwrap(), place);
+    let told = |place| left_out(&Export::of(&run, Codes::default()).unwrap(), place);
     assert!(told(Place::OneNumber)[0].contains("two modes"));
     assert!(told(Place::Visits).is_empty() && told(Place::Everything).is_empty());
 }
@@ -139,7 +140,7 @@ fn the_modes_of_a_rate_are_those_of_its_times() {
 #[test]
 fn what_a_format_has_no_place_for_is_told() {
     let run = run("small");
-    let export = Export::of(&run).unwrap();
+    let export = Export::of(&run, Codes::default()).unwrap();
     assert!(left_out(&export, Place::Everything).is_empty());
     let told = left_out(&export, Place::Visits).join("\n");
     for reason in ["unavailable: fs.mqueue", "failed: sample: message 400", "ended before it was visited"] {
@@ -148,7 +149,7 @@ fn what_a_format_has_no_place_for_is_told() {
     let mut test = run.clone();
     test.header.effort = "test".into();
     assert!(
-        left_out(&Export::of(&test).unwrap(), Place::OneNumber)
+        left_out(&Export::of(&test, Codes::default()).unwrap(), Place::OneNumber)
             .join("")
             .contains("a test run shows no figure")
     );
@@ -160,7 +161,7 @@ fn what_a_format_has_no_place_for_is_told() {
 fn a_cell_that_stands_twice_is_refused() {
     let mut run = run("small");
     run.header.cells[1] = run.header.cells[0].clone();
-    let error = Export::of(&run).err().unwrap().to_string();
+    let error = Export::of(&run, Codes::default()).err().unwrap().to_string();
     assert!(error.contains("stands twice in the header"), "{error}");
 }
 
@@ -171,7 +172,7 @@ type Benchmark<'a> = (&'a str, u64, Vec<(f64, &'a str)>);
 fn benchmark(line: &str) -> Option<Benchmark<'_>> {
     if line.starts_with("Benchmark") {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        assert!(fields.len() >= 4 && fields.len() % 2 == 0, "name, iterations, pairs: {line}");
+        assert!(fields.len() >= 4 && fields.len().is_multiple_of(2), "name, iterations, pairs: {line}");
         let first = fields[0]["Benchmark".len()..].chars().next();
         assert!(first.is_some_and(|letter| !letter.is_lowercase()), "{line}");
         let iterations: u64 = fields[1].parse().unwrap();
@@ -229,7 +230,7 @@ fn the_go_format_reads_back_by_its_grammar() {
     for run in [run("small"), hostile] {
         let text = made(&run, "go.txt");
         let found: Vec<Benchmark> = text.lines().filter_map(benchmark).collect();
-        let export = Export::of(&run).unwrap();
+        let export = Export::of(&run, Codes::default()).unwrap();
         let counts = |index: usize| export.cells[index].figure.is_some();
         let visits = run.visits.iter().filter(|visit| counts(visit.cell_index));
         let visits: Vec<_> = visits.filter(|visit| matches!(visit.outcome, Outcome::Measured(_))).collect();
