@@ -46,6 +46,10 @@ pub enum Command {
     List(List),
     /// Print the tables of a run that was made before
     Report(Report),
+    /// Write a run in a format that other programs read
+    Export(super::export::Arguments),
+    /// Print the JSON Schema of a file or document of this program
+    Schema(super::schema::Arguments),
     /// Show what disturbs measuring on this machine and which cells it refuses, with remedies; changes nothing
     Doctor(Doctor),
     /// Prove that the program is right on this machine: what is equal, slower, linear or faulty is told as such

@@ -5,6 +5,7 @@ mod arguments;
 mod arms;
 mod calibrate;
 mod doctor;
+mod export;
 mod floors;
 mod list;
 mod matrices;
@@ -15,6 +16,7 @@ mod report;
 mod resume;
 mod run;
 mod selfcheck;
+mod schema;
 
 use crate::catalog::Catalog;
 use arguments::{Arguments, Command};
@@ -85,6 +87,8 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::Plan(arguments) => plan::plan(&arguments, catalog),
         Command::List(arguments) => list::list(arguments.what, catalog),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Export(arguments) => export::export(&arguments, catalog),
+        Command::Schema(arguments) => schema::schema(&arguments, catalog),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
         Command::Selfcheck(arguments) => selfcheck::selfcheck(&arguments),
         Command::Cell => crate::visit::main(catalog, &Catalog::of(crate::faulty::DRIVERS)),

@@ -10,6 +10,7 @@ mod conformance;
 mod doctor;
 mod drivers;
 mod effort;
+mod export;
 mod hostile;
 mod input;
 mod kills;
@@ -24,6 +25,7 @@ mod readiness;
 mod readme;
 mod refusals;
 mod resume;
+mod schema;
 mod selfcheck;
 mod serve;
 mod tampering;
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         conformance::trials(),
         doctor::trials(),
         effort::trials(),
+        export::trials(),
         hostile::trials(),
         kills::trials(),
         log::trials(),
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         readme::trials(),
         refusals::trials(),
         resume::trials(),
+        schema::trials(),
         selfcheck::trials(),
         serve::trials(),
         tampering::trials(),

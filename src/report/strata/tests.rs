@@ -48,7 +48,6 @@ fn figure(placement: &str, visits: &[Measured], metric: Metric) -> Figure {
         thrifty: false,
         arm: None,
         noise: None,
-        arm: None,
         outcome: Outcome::Measured(Box::new(measured.clone())),
     };
     let header = Header {
