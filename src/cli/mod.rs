@@ -6,6 +6,7 @@ mod list;
 mod matrices;
 mod output;
 mod plan;
+mod plots;
 mod report;
 mod resume;
 mod run;
