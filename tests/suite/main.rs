@@ -3,6 +3,7 @@
 //! With [`drivers::SWITCH`] in the environment this test program is ipcmatrix itself, with mechanisms that
 //! misbehave in its catalog; its visits are processes of the same file and see the same catalog.
 
+mod browser;
 mod calls;
 mod cells;
 mod conformance;
@@ -17,6 +18,8 @@ mod machine;
 mod machine_code;
 mod matrices;
 mod operation;
+mod page;
+mod plots;
 mod program;
 mod readiness;
 mod readme;
@@ -56,6 +59,8 @@ fn main() -> ExitCode {
         calls::trials(),
         readiness::trials(),
         operation::trials(),
+        page::trials(),
+        plots::trials(),
         machine_code::trials(),
     ];
     libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()

@@ -9,11 +9,15 @@ use maud::{Markup, html};
 pub fn table(id: &str, number: usize, heading: &str, panel: &Panel) -> Markup {
     let raw = format!("{id}-raw-{}", number + 1);
     let sortable = panel.rows.len() > 1;
-    let caption = if panel.heading.is_empty() { heading } else { &panel.heading };
+    // Without a split the heading above tells it already.
+    let (caption, class) = match panel.heading.as_str() {
+        "" => (heading, Some("unseen")),
+        own => (own, None),
+    };
     html! {
         "\n" div class="wide" role="group" aria-label="Table" tabindex="0" {
             "\n" table aria-describedby=(raw) {
-                "\n" caption { (line(caption)) }
+                "\n" caption class=[class] { (line(caption)) }
                 "\n" thead { tr { @for name in &panel.head { (column(name, sortable)) } } }
                 "\n" tbody {
                     @for (name, places) in &panel.rows {
