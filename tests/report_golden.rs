@@ -2,12 +2,12 @@
 
 use ipcmatrix::cell::{Axis, Cell, Measure, Value};
 use ipcmatrix::record::{Measured, Outcome, PlannedCell, Unavailable, Visit};
-use ipcmatrix::report::csv::csv;
 use ipcmatrix::report::document::document;
 use ipcmatrix::report::facts::exact_counts;
 use ipcmatrix::report::load::{Run, parse_run};
 use ipcmatrix::report::plot::{self, Embed};
-use ipcmatrix::report::{Options, html, markdown, text};
+use ipcmatrix::report::warnings::Codes;
+use ipcmatrix::report::{Options, csv, html, markdown, text};
 use ipcmatrix::runner::exact;
 use ipcmatrix::workload::Delivery;
 use std::fs;
@@ -48,6 +48,10 @@ fn hostile_plots() -> Vec<(String, String)> {
     let mut run = parse_run(journal.as_bytes(), "hostile").unwrap();
     run.header.tables.iter_mut().for_each(|table| (table.id, table.title) = ("X|1".into(), title.clone()));
     plots(&run)
+}
+
+fn csv(run: &Run) -> String {
+    csv::csv(run, Codes::default())
 }
 
 fn run(name: &str) -> Run {
@@ -345,8 +349,11 @@ fn visits_that_climb_are_footnoted() {
         measured.floor_ns = 400.0 + 10.0 * step as f64;
     }
     let document = text(&run).unwrap();
-    assert!(first_row(&document).contains("| 2400 ±8%¹,² |"), "400..460 ns: {document}");
-    assert!(document.contains("¹ successive visits are correlated: ± is the full range"), "{document}");
+    assert!(first_row(&document).contains("| 2400 ±8%¹,²,³ |"), "400..460 ns: {document}");
+    assert!(
+        document.contains("² W012 visits alike, over 0.2: successive visits are correlated (lag 1): ±"),
+        "{document}"
+    );
 }
 
 #[test]
@@ -384,6 +391,7 @@ fn waits(metric: Option<&str>, published: &[&str], split: &[Axis], figures: &[(C
         let mut visit = Visit { cell_index, cell: cell.clone(), ..visit.clone() };
         let Outcome::Measured(measured) = &mut visit.outcome else { panic!("it has a figure") };
         (measured.floor_ns, measured.cpu_ns) = (*ns, *ns);
+        measured.samples[0].elapsed_ns = *ns as u64;
         measured.samples[0].workers[0].cpu_ns = *ns as u64;
         visit
     };
@@ -531,7 +539,8 @@ fn a_cell_of_two_modes_shows_both_with_their_shares() {
         assert!(document.contains(" 1.00 (67 %) or 3.0 (33 %)"), "{document}");
         assert!(document.contains("grade U: the visits fall into two separate modes"), "{document}");
         assert!(
-            document.contains("reached by 0 of 1 measured cell; grades A 0, B 0, C 0, D 0, U 1,"),
+            document.contains("reached by 0 of 1 measured cell")
+                && document.contains("; grades A 0, B 0, C 0, D 0, U 1,"),
             "{document}"
         );
     }

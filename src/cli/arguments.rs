@@ -1,5 +1,6 @@
 //! What may be typed.
 
+use super::mute::Muted;
 use crate::report::metric::{METRICS, Metric};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -32,7 +33,7 @@ pub enum Command {
     Run(Run),
     /// Show the cells of a matrix, which of them this machine refuses, and the expected time; runs nothing
     Plan(Plan),
-    /// Show what there is: matrices, mechanisms or axes
+    /// Show what there is: matrices, mechanisms, axes, metrics or warnings
     List(List),
     /// Print the tables of a run that was made before
     Report(Report),
@@ -124,6 +125,8 @@ pub struct Run {
     /// Leave out what names this host or its user (kernel command line, paths)
     #[arg(long)]
     pub anonymous: bool,
+    #[command(flatten)]
+    pub muted: Muted,
     /// Give up on a visit after this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_deadline)]
     pub deadline: Duration,
@@ -177,6 +180,8 @@ pub enum Listed {
     Axes,
     /// What `report --metric` can show
     Metrics,
+    /// What reports warn of: codes, limits, meaning and advice
+    Warnings,
 }
 
 const REPORT_EXAMPLES: &str = "\
@@ -184,6 +189,7 @@ Examples:
   ipcmatrix report reports/2026-01-31-intel-xeon-2cpu
   ipcmatrix report out --format csv > samples.csv
   ipcmatrix report out --published
+  ipcmatrix report out --mute W003,W007
   ipcmatrix report out --metric cpu_ns_per_op
   ipcmatrix report out --format html > report.html
   ipcmatrix report out --format svg --table A.2 > bandwidth.svg
@@ -210,6 +216,8 @@ pub struct Report {
     /// Folder for a file of each plot (svg)
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub muted: Muted,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

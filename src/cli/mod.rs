@@ -4,6 +4,7 @@ mod arguments;
 mod doctor;
 mod list;
 mod matrices;
+mod mute;
 mod output;
 mod plan;
 mod plots;

@@ -38,7 +38,12 @@ fn check(arguments: &Arguments) -> Result<()> {
 /// A run that cannot be read: exit code 2, as it is a file that is not valid.
 pub fn report(arguments: &Arguments) -> Result<u8> {
     check(arguments)?;
-    let options = Options { metric: arguments.metric, published: arguments.published, ..Options::default() };
+    let options = Options {
+        metric: arguments.metric,
+        published: arguments.published,
+        muted: arguments.muted.codes(),
+        linked: false,
+    };
     let mut documents = Vec::new();
     for path in &arguments.runs {
         let run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
@@ -57,7 +62,7 @@ fn one(run: &Run, path: &Path, arguments: &Arguments, options: Options) -> Resul
     match arguments.format {
         Format::Text => text::text(run, options),
         Format::Md => markdown::markdown(run, options),
-        Format::Csv => Ok(csv::csv(run)),
+        Format::Csv => Ok(csv::csv(run, options.muted)),
         Format::Html => {
             let environment = load::read_environment(path).map_err(|error| usage(format!("{error:#}")))?;
             html::html(run, environment.as_ref(), options)

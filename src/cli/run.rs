@@ -13,6 +13,7 @@ use crate::report::digits::counted;
 use crate::report::document::document;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
+use crate::report::warnings::{Findings, verdict};
 use crate::report::{Options, markdown, text};
 use crate::runner::host::{self, HostLock};
 use crate::runner::journal::Journal;
@@ -309,7 +310,8 @@ fn publish(
     folder: Option<&Path>,
     arguments: &Arguments,
 ) -> Result<u8> {
-    let printed = text::text(run, Options::default()).and_then(|text| output::print(&text));
+    let options = Options { muted: arguments.muted.codes(), ..Options::default() };
+    let printed = text::text(run, options).and_then(|text| output::print(&text));
     let slots = slots(run, Metric::Figure);
     let mut failed = slots.iter().any(|slot| matches!(slot, Slot::Failed(_)));
     if let Some(error) = journal_error {
@@ -320,7 +322,7 @@ fn publish(
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
-        match write_report(run, folder, &readme) {
+        match write_report(run, folder, &readme, options) {
             Ok(()) if arguments.quiet => {}
             Ok(()) => output::say(&format!("report: {}", readme.display())),
             Err(error) => {
@@ -328,6 +330,9 @@ fn publish(
                 output::say(&format!("ipcmatrix: {error:#}"));
             }
         }
+    }
+    if let Some(verdict) = verdict(&Findings::of(run, options.muted), &slots).filter(|_| !arguments.quiet) {
+        output::say(&format!("verdict: {verdict}"));
     }
     printed?;
     Ok(match caught {
@@ -339,8 +344,8 @@ fn publish(
 }
 
 /// Writes the plots, then the document that links them.
-fn write_report(run: &Run, folder: &Path, readme: &Path) -> Result<()> {
-    let options = Options { linked: true, ..Options::default() };
+fn write_report(run: &Run, folder: &Path, readme: &Path, options: Options) -> Result<()> {
+    let options = Options { linked: true, ..options };
     plots::write(&document(run, options)?, folder)?;
     output::write(readme, &markdown::markdown(run, options)?)
 }

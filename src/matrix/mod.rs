@@ -63,6 +63,7 @@ pub use shipped::{SHIPPED, shipped};
 use crate::catalog::Catalog;
 use crate::record::{PlannedCell, Table};
 use mistake::Place;
+pub(crate) use mistake::unknown;
 use std::time::Duration;
 
 /// The schema of matrix files that this program reads.

@@ -7,6 +7,7 @@
 //! statistics", the same journal, 14 (1992).
 
 pub mod modes;
+pub mod trend;
 
 use std::fmt;
 

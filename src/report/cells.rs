@@ -6,8 +6,9 @@ use super::net::{self, Off};
 use super::relate::{relate_to_copy, relate_to_reference, relate_to_single};
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::modes::Modes;
+use crate::measure::stats::trend::trend;
 use crate::measure::stats::{Estimate, Grade, median};
-use crate::record::{Lead, Measured, Outcome, Unavailable, Visit};
+use crate::record::{Lead, Measured, Outcome, PlannedCell, Unavailable, Visit};
 use std::collections::BTreeSet;
 
 /// The increments a worker for which seconds are shown, as in the book.
@@ -21,10 +22,6 @@ pub const SHOWN_LINES: u64 = 1_000_000;
 
 /// The effort of a run whose figures are not shown: it only sees that every cell works.
 pub const TEST_EFFORT: &str = "test";
-
-/// The footnote of a figure with two modes.
-pub const TWO_MODES: &str = "grade U: the visits fall into two separate modes; each is shown by its median with its share of \
-                         the visits, as one number would stand for neither";
 
 /// What came of a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +50,8 @@ pub enum Slot {
 /// The figure of a measured cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
+    /// The cell: its position in the header.
+    pub cell_index: usize,
     /// Nanoseconds an operation, of CPU time where the metric is made of that. As elapsed time with the loop left in
     /// it is what the runner compares with the precision.
     pub ns: Estimate,
@@ -75,6 +74,8 @@ pub struct Figure {
     pub known: bool,
     /// Whether it is the mean of the book's counts, which has no interval.
     pub exact: bool,
+    /// How far the last visits are from the first ones, as a part of the figure, where they rise or fall over the run.
+    pub trend: Option<f64>,
     /// The flags of all visits.
     pub flags: BTreeSet<String>,
     /// Whether the time of the loop around the operations was taken off.
@@ -147,10 +148,9 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
         Slot::Measured(_) | Slot::BelowResolution { .. } if run.header.effort == TEST_EFFORT => Slot::Works,
         slot => slot,
     };
-    let planned = run.header.cells.iter().zip(visits);
-    let mut slots: Vec<Slot> = planned
-        .map(|(planned, visits)| shown(slot(metric, &planned.cell, planned.unavailable.as_ref(), &visits)))
-        .collect();
+    let planned = run.header.cells.iter().zip(visits).enumerate();
+    let mut slots: Vec<Slot> =
+        planned.map(|(index, (planned, visits))| shown(slot(metric, index, planned, &visits))).collect();
     match metric {
         Metric::PercentOfMemoryCopy => relate_to_copy(run, &mut slots),
         Metric::CallsPerSelectCall => relate_to_reference(run, &mut slots),
@@ -161,17 +161,18 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
 }
 
 /// What came of one cell. A failed visit fails it; then the visits that were measured count.
-fn slot(metric: Metric, cell: &Cell, planned: Option<&Unavailable>, visits: &[&Visit]) -> Slot {
+fn slot(metric: Metric, cell_index: usize, planned: &PlannedCell, visits: &[&Visit]) -> Slot {
     if let Some(failure) = failure(visits) {
         return Slot::Failed(failure);
     }
-    let refusals: Vec<&Unavailable> = planned.into_iter().chain(visits.iter().filter_map(refusal)).collect();
+    let refusals: Vec<&Unavailable> =
+        planned.unavailable.iter().chain(visits.iter().filter_map(refusal)).collect();
     let measured: Vec<&Measured> = visits.iter().filter_map(measured).collect();
     let refused = refusals.first().map(|first| (refusals.len(), (*first).clone()));
     match (measured.is_empty(), refused) {
         (true, Some((_, unavailable))) => Slot::Unavailable(unavailable),
         (true, None) => Slot::NotVisited,
-        (false, refused) => figure(metric, cell, &measured, refused),
+        (false, refused) => figure(metric, (cell_index, &planned.cell), &measured, refused),
     }
 }
 
@@ -204,7 +205,7 @@ fn failure(visits: &[&Visit]) -> Option<Failure> {
 /// a failure where a visit's number is no time.
 fn figure(
     metric: Metric,
-    cell: &Cell,
+    (cell_index, cell): (usize, &Cell),
     measured: &[&Measured],
     refused: Option<(usize, Unavailable)>,
 ) -> Slot {
@@ -222,6 +223,7 @@ fn figure(
     let Some((shown, modes)) = shown(metric, cell, &left, measured, &each_off) else { return Slot::Absent };
     let ops = measured.iter().map(|measured| measured.ops);
     Slot::Measured(Box::new(Figure {
+        cell_index,
         ns,
         shown,
         modes,
@@ -234,6 +236,7 @@ fn figure(
         exact: measured.iter().all(|measured| measured.lead == Lead::Mean),
         known: false,
         net: off.is_some(),
+        trend: trend(&left),
         flags: measured.iter().flat_map(|measured| measured.flags.iter().cloned()).collect(),
         refused,
     }))

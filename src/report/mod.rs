@@ -23,9 +23,11 @@ mod raw;
 mod relate;
 mod samples;
 pub mod text;
+pub mod warnings;
 mod winner;
 
 use metric::Metric;
+use warnings::Codes;
 
 /// What a report shows beside what the matrix asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,4 +38,6 @@ pub struct Options {
     pub published: bool,
     /// Whether the files of the plots stand beside the report, so that it links them.
     pub linked: bool,
+    /// Warnings that do not show.
+    pub muted: Codes,
 }

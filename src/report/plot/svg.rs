@@ -3,7 +3,7 @@
 use super::layout::{apart, shortened, width, wrap};
 use super::mark::{BACKGROUND, COLOURS, look, path, px};
 use super::scale::{Scale, labels};
-use super::{Curve, Panel, Plot, Point};
+use super::{Curve, Panel, Plot, Point, is_line};
 use crate::report::escape::line;
 use maud::{Markup, PreEscaped, html};
 use std::fmt::Write;
@@ -228,7 +228,7 @@ fn draw_curve(plot: &Plot, curve: &Curve, rows: &Scale, scale: &Scale) -> Markup
     let solid = if look.hollow { "hollow" } else { "solid" };
     html! {
         "\n" g class={ "c" (look.colour) } {
-            path class=(dashed) d=(connected(curve, &at)) {}
+            @if is_line(curve) { path class=(dashed) d=(connected(curve, &at)) {} }
             @for point in curve.points.iter().flatten() {
                 @let (x, y) = at(point);
                 "\n" g {
