@@ -67,7 +67,9 @@ fn stands_alone(width: u32, scheme: &str) {
     for name in ["small", "hostile"] {
         let (_folder, address) = page(name);
         let mut page = Page::open(&address, width, scheme);
-        assert_eq!(page.value("document.documentElement.scrollWidth"), width, "{name}: nothing sticks out");
+        let sticks_out = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        assert_eq!(page.value("innerWidth"), width);
+        assert_eq!(page.value(sticks_out), 0, "{name}");
         let faint = page.value(FAINT);
         assert!(faint.as_array().is_some_and(Vec::is_empty), "{name}: {faint:#}");
         let dark = page.value("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 29)";

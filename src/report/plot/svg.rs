@@ -81,7 +81,7 @@ pub fn svg(plot: &Plot, embed: Embed) -> String {
     let width = px(WIDTH);
     let markup = html! {
         svg xmlns="http://www.w3.org/2000/svg" class="plot" viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height)
-            role="img" aria-labelledby={ (title_id) " " (description_id) } {
+            role="img" aria-labelledby=(title_id) aria-describedby=(description_id) {
             "\n" title id=(title_id) { (line(&plot.title)) }
             "\n" desc id=(description_id) { (description(plot)) }
             @if embed == Embed::File { "\n" style { (PreEscaped(style())) } }
