@@ -156,7 +156,7 @@ fn draw(plot: &Plot, panel: &Panel, down: &mut f64) -> Markup {
     let names: Vec<String> = panel.curves.iter().map(|curve| line(&plot.series[curve.series])).collect();
     let names: Vec<String> = names.iter().map(|name| shortened(name, LEGEND_MOST, TEXT_SIZE)).collect();
     let legend = names.iter().map(|name| width(name, TEXT_SIZE)).fold(0.0, f64::max) + LEGEND_SAMPLE;
-    let top = *down + TEXT_SIZE * 2.2;
+    let top = *down + TEXT_SIZE * 2.5;
     let height = LEAST_HEIGHT.max(LEGEND_ROW * names.len() as f64);
     let (scale, ticks) = Scale::of_figures(&extent(panel), [top + height, top]);
     let numbers = labels(&ticks, scale.is_logarithmic());
@@ -167,7 +167,7 @@ fn draw(plot: &Plot, panel: &Panel, down: &mut f64) -> Markup {
     *down = area.bottom + TEXT_SIZE * 4.2;
     html! {
         (heading)
-        "\n" text x=(px(MARGIN)) y=(px(top - TEXT_SIZE)) { (axis(&plot.y, &scale)) }
+        "\n" text x=(px(MARGIN)) y=(px(top - TEXT_SIZE * 1.4)) { (axis(&plot.y, &scale)) }
         (figures_axis(&area, &scale, &ticks, &numbers))
         (rows_axis(plot, panel, &area, &rows))
         @for curve in &panel.curves { (draw_curve(plot, curve, &rows, &scale)) }

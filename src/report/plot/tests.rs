@@ -117,7 +117,7 @@ fn a_picture_is_well_formed_and_told_in_words() {
     assert!(told.contains("pipe 2280 ±2% at 1024, 7280 ±2% at 65536"), "{told}");
     assert!(told.starts_with("Line chart: MB/s by message bytes."), "{told}");
     let curves = document.descendants().filter(|node| node.attribute("class") == Some("line")).count();
-    assert_eq!(curves, 2 * 5, "a line each, and one in the legend");
+    assert_eq!(curves, 3 + 5, "a line where there are two figures, and one each in the legend");
     let bars = document.descendants().filter(|node| node.attribute("class") == Some("bar")).count();
     assert_eq!(bars, 7, "figures with an interval: {told}");
 }
