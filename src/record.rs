@@ -153,7 +153,7 @@ pub enum Outcome {
     /// It ought to have worked and did not; nothing of it is used.
     Failed {
         /// What was being done: `start`, `open`, `enter`, `prove`, `warm-up`, `sample`, `conclude`, `leave`,
-        /// `deadline`.
+        /// `deadline`, `ping-pong`.
         phase: String,
         /// What went wrong.
         error: String,
@@ -191,8 +191,8 @@ pub struct Measured {
     pub oversubscribed: bool,
     /// Stable words for what a reader should know, e.g. `n_drift`.
     pub flags: Vec<String>,
-    /// Nanoseconds in which a cache line went from one CPU of the visit to the other and back, before the samples and
-    /// after them; where workers were on two CPUs.
+    /// Nanoseconds in which a cache line went from one CPU of the visit to the other and back, right before this
+    /// cell was measured and right after; where workers were pinned to two CPUs. Also where the visit was to several cells.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ping_pong_ns: Option<[f64; 2]>,
     /// What the loop cost, where the workload has a twin; not subtracted from the numbers above.

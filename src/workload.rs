@@ -60,8 +60,11 @@ pub struct Delivery {
     pub limited: Option<u64>,
     /// Lines that do not stand in the file, whole, once at least.
     pub lost: u64,
-    /// Whole lines too many: those that stand there again, or that belong to an earlier batch.
+    /// Whole lines too many: those that stand there again, or that nobody wrote.
     pub doubled: u64,
+    /// Whole lines of an earlier batch, which counted them as lost; older journals count them as doubled.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub late: Option<u64>,
     /// Whole lines behind a later one of the same worker.
     pub reordered: u64,
     /// Lines of the file that are no whole line.

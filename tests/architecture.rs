@@ -49,7 +49,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("readiness", READINESS),
     ("record", &["cell", "workload"]),
     ("report", &["cell", "measure::stats", "published", "record", "workload"]),
-    ("runner", &["cell", "measure", "record"]),
+    ("runner", &["cell", "environment::counters", "measure", "record"]),
     ("sys", &[]),
     ("transport", FAMILY),
     ("visit", &["catalog", "cell", "environment::proximity", "measure", "record", "sys", "workload"]),

@@ -549,6 +549,25 @@ fn a_cell_of_two_modes_shows_both_with_their_shares() {
 }
 
 #[test]
+fn a_mixture_of_near_and_far_visits_names_both() {
+    let mut run = waits(None, &[], &[], &[(wait_cell("poll", 1), 9.0)]);
+    let visit = run.visits[0].clone();
+    let of = |(ns, ping_pong_ns): (f64, f64)| {
+        let mut visit = visit.clone();
+        let Outcome::Measured(measured) = &mut visit.outcome else { panic!("it has a figure") };
+        (measured.floor_ns, measured.ping_pong_ns) = (ns, Some([ping_pong_ns; 2]));
+        visit
+    };
+    let visits = [vec![(1000.0, 60.0); 5], vec![(3000.0, 250.0); 3]].concat();
+    run.visits = visits.into_iter().map(of).collect();
+    for document in [text(&run).unwrap(), markdown(&run).unwrap()] {
+        assert!(document.contains(" 1.0 (62 % near) or 3.0 (38 % far)"), "{document}");
+        assert!(document.contains("near to each other in some visits and far in others"), "{document}");
+        assert!(!document.contains("two separate modes"), "{document}");
+    }
+}
+
+#[test]
 fn a_test_run_shows_no_figure() {
     let mut run = run("small");
     run.header.effort = "test".into();

@@ -51,12 +51,13 @@ struct Logger<W> {
     /// The number of its next line.
     next: u64,
     most_ops: u64,
+    room_remedy: &'static str,
 }
 
 impl<W: Writer> Body for Logger<W> {
     fn run(&mut self, ops: u64) -> io::Result<Tally> {
         if ops > self.most_ops {
-            return Err(no_room(ops, self.most_ops));
+            return Err(no_room(ops, self.most_ops, self.room_remedy));
         }
         let mut buffer = [0; MOST_LINE_BYTES];
         let mut refused = 0;
@@ -75,14 +76,13 @@ impl<W: Writer> Body for Logger<W> {
 }
 
 #[cold]
-fn no_room(ops: u64, most: u64) -> io::Error {
+fn no_room(ops: u64, most: u64, remedy: &str) -> io::Error {
     let why = Unavailable {
         reason: format!(
-            "a batch of {ops} lines a worker has no room: the file may have {most} of each (the disk, RLIMIT_FSIZE, and \
-             1 GiB in any case)"
+            "a batch of {ops} lines a worker has no room: the file may have {most} of each (what the disk has left; for a \
+             file of ours also RLIMIT_FSIZE, and 1 GiB in any case)"
         ),
-        remedy: "make room, name another folder in the environment variable TMPDIR, or raise the limit (`ulimit -f`)"
-            .into(),
+        remedy: remedy.into(),
     };
     io::Error::new(io::ErrorKind::StorageFull, why)
 }
@@ -96,7 +96,8 @@ impl<S: LogSink> Workload for Append<S> {
         let framing = self.sink.framing();
         let newline = framing.prefix.is_empty();
         let line = Line::new(&framing.prefix, self.line_bytes, worker, newline)?;
-        Ok(Box::new(Logger { writer: self.sink.writer(worker)?, line, next: 0, most_ops: self.most_ops() }))
+        let (writer, room_remedy) = (self.sink.writer(worker)?, self.sink.room_remedy());
+        Ok(Box::new(Logger { writer, line, next: 0, most_ops: self.most_ops(), room_remedy }))
     }
 
     fn timed(&self, _worker: usize) -> bool {
@@ -117,7 +118,7 @@ impl<S: LogSink> Workload for Append<S> {
 
     fn has_room(&self, ops: u64) -> io::Result<()> {
         let most = self.most_ops();
-        if ops > most { Err(no_room(ops, most)) } else { Ok(()) }
+        if ops > most { Err(no_room(ops, most, self.sink.room_remedy())) } else { Ok(()) }
     }
 
     fn verify(&self, batch: &Batch) -> io::Result<()> {
@@ -182,11 +183,11 @@ pub fn reckon(
         Promise::Nothing => None,
     };
     if let Some(allowed) = allowed
-        && (lost, found.doubled, found.torn) != (allowed, 0, 0)
+        && (lost, found.doubled, found.late, found.torn) != (allowed, 0, 0, 0)
     {
         return Err(mismatch(format!(
-            "of {attempted} lines {lost} are lost where {allowed} were dropped, {} are doubled and {} torn",
-            found.doubled, found.torn
+            "of {attempted} lines {lost} are lost where {allowed} were dropped, {} are doubled, {} late and {} torn",
+            found.doubled, found.late, found.torn
         )));
     }
     Ok(Delivery {
@@ -196,6 +197,7 @@ pub fn reckon(
         limited: counted.map(|counted| counted.limited),
         lost,
         doubled: found.doubled,
+        late: Some(found.late).filter(|late| *late > 0),
         reordered: found.reordered,
         torn: found.torn,
     })
@@ -205,7 +207,7 @@ pub fn reckon(
 mod tests {
     use super::*;
 
-    const GOOD: Found = Found { lines: 100, whole: 100, doubled: 0, reordered: 0, torn: 0 };
+    const GOOD: Found = Found { lines: 100, whole: 100, doubled: 0, late: 0, reordered: 0, torn: 0 };
 
     fn refused(promise: Promise, refused: u64, counted: Option<Counted>, found: Found) -> String {
         reckon(promise, 100, refused, counted, found).expect_err("it does not add up").to_string()
@@ -224,6 +226,7 @@ mod tests {
             Found { lines: 99, whole: 99, ..GOOD },
             Found { lines: 101, doubled: 1, ..GOOD },
             Found { lines: 101, torn: 1, ..GOOD },
+            Found { lines: 101, late: 1, ..GOOD },
         ] {
             assert!(refused(Promise::Everything, 0, None, found).starts_with("of 100 lines"));
         }
@@ -243,17 +246,26 @@ mod tests {
         assert!(wrong(10, counted, one_less).contains("60 were written, 59 stand in the file"));
         let torn = Found { whole: 59, torn: 1, ..found };
         assert!(
-            wrong(10, counted, torn).contains("41 are lost where 40 were dropped, 0 are doubled and 1 torn")
+            wrong(10, counted, torn)
+                .contains("41 are lost where 40 were dropped, 0 are doubled, 0 late and 1 torn")
         );
         assert!(wrong(101, counted, found).contains("101 of 100 were refused"));
     }
 
     #[test]
     fn where_only_the_file_tells_the_loss_is_the_result() {
-        let found = Found { lines: 80, whole: 70, doubled: 8, reordered: 3, torn: 2 };
+        let found = Found { lines: 80, whole: 70, doubled: 8, reordered: 3, torn: 2, late: 4 };
         let delivery = reckon(Promise::Nothing, 100, 5, None, found).unwrap();
-        let wanted =
-            Delivery { attempted: 100, refused: 5, lost: 30, doubled: 8, reordered: 3, torn: 2, ..delivery };
+        let wanted = Delivery {
+            attempted: 100,
+            refused: 5,
+            lost: 30,
+            doubled: 8,
+            late: Some(4),
+            reordered: 3,
+            torn: 2,
+            ..delivery
+        };
         assert_eq!((delivery, delivery.received), (wanted, None));
         let too_many = Found { lines: 101, whole: 101, ..GOOD };
         assert!(refused(Promise::Nothing, 0, None, too_many).contains("100 were handed over, 101 are there"));

@@ -21,8 +21,10 @@ pub struct Found {
     pub lines: u64,
     /// Lines of the batch that are there, whole, once at least.
     pub whole: u64,
-    /// Whole lines that were there before, or that no worker wrote in this batch.
+    /// Whole lines that were there before, or that no worker wrote.
     pub doubled: u64,
+    /// Whole lines of an earlier batch, which missed them.
+    pub late: u64,
     /// Whole lines behind a later one of the same worker.
     pub reordered: u64,
     /// Lines that are not whole.
@@ -100,6 +102,10 @@ impl<'a> Check<'a> {
     }
 
     fn whole(&mut self, worker: usize, number: u64) {
+        if number < self.first && worker < self.seen.len() {
+            self.found.late += 1;
+            return;
+        }
         let place = number.wrapping_sub(self.first);
         let Some(seen) = self.seen.get_mut(worker).filter(|_| place < self.ops) else {
             self.found.doubled += 1;
@@ -151,7 +157,7 @@ mod tests {
         found
     }
 
-    const ALL: Found = Found { lines: 140, whole: 140, doubled: 0, reordered: 0, torn: 0 };
+    const ALL: Found = Found { lines: 140, whole: 140, doubled: 0, late: 0, reordered: 0, torn: 0 };
 
     #[test]
     fn a_good_file_has_every_line_once() {
@@ -182,9 +188,10 @@ mod tests {
         };
         // The line that stands there early is the first; the one in its place is doubled.
         assert_eq!(doubled(line(0, FIRST)), Found { lines: 141, doubled: 1, ..ALL });
-        for stranger in [line(0, FIRST - 1), line(1, FIRST + OPS), line(2, FIRST)] {
+        for stranger in [line(1, FIRST + OPS), line(2, FIRST), line(2, FIRST - 1)] {
             assert_eq!(doubled(stranger), Found { lines: 141, doubled: 1, ..ALL });
         }
+        assert_eq!(doubled(line(0, FIRST - 1)), Found { lines: 141, late: 1, ..ALL });
     }
 
     #[test]

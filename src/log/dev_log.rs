@@ -4,7 +4,7 @@
 //! known by a tag with our process id. Another daemon, on a socket of its own, is measured through the axes.
 
 use super::check::Check;
-use super::private_file::{file_system, read_from, room_bytes, room_in};
+use super::private_file::{OTHERS_REMEDY, disk_bytes, file_system, others_have_room, read_from};
 use super::sender::Sender;
 use super::syslog_daemon::header;
 use super::tail::{Tail, pause};
@@ -14,6 +14,7 @@ use crate::sys::leftovers::serial;
 use crate::workload::{Drained, Effective, mismatch};
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -132,13 +133,7 @@ impl LogSink for DevLog {
         let policy = cell.word(Axis::Sender).to_owned();
         let sender = Sender::new(connected(&socket).map_err(io::Error::other)?, &policy);
         let (path, file) = find_file(cell, &sender)?;
-        room_in(path.parent().unwrap_or(&path), cell).map_err(|(why, _)| {
-            let remedy = "make room there".to_owned();
-            io::Error::other(Unavailable {
-                reason: format!("the folder of {}: {why}", path.display()),
-                remedy,
-            })
-        })?;
+        others_have_room(path.parent().unwrap_or(&path), cell).map_err(io::Error::other)?;
         let tag = format!("ipcmatrix[{}]: ", std::process::id());
         let (from, prefix) = (Mutex::new(file.metadata()?.len()), header(&tag));
         let daemon = listener::of(&socket);
@@ -164,6 +159,7 @@ impl LogSink for DevLog {
         let mut from = self.from.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tail = Tail::new(self.file.try_clone()?, *from);
         tail.settle(LOOKS_TO_SETTLE)?;
+        self.is_the_same_file()?;
         if self.file.metadata()?.len() < *from {
             return Err(mismatch(format!("{} became shorter in the middle of a batch", self.path.display())));
         }
@@ -173,7 +169,11 @@ impl LogSink for DevLog {
 
     fn room_bytes(&self) -> u64 {
         // What cannot be looked at now gives no room, and an error that says so.
-        room_bytes(self.path.parent().unwrap_or(&self.path)).map_or(0, |(bytes, _)| bytes)
+        disk_bytes(self.path.parent().unwrap_or(&self.path)).unwrap_or(0)
+    }
+
+    fn room_remedy(&self) -> &'static str {
+        OTHERS_REMEDY
     }
 
     fn daemon(&self) -> Option<i32> {
@@ -188,6 +188,20 @@ impl LogSink for DevLog {
             ("file_system".to_owned(), file_system(&self.file).into()),
             ("daemon".to_owned(), comm.map(|name| name.trim().to_owned()).into()),
         ])
+    }
+}
+
+impl DevLog {
+    /// A log that is rotated gets another file by its name, and what is sent then comes there.
+    fn is_the_same_file(&self) -> io::Result<()> {
+        let (named, open) = (std::fs::metadata(&self.path)?, self.file.metadata()?);
+        if (named.dev(), named.ino()) == (open.dev(), open.ino()) {
+            return Ok(());
+        }
+        Err(mismatch(format!(
+            "{} became another file in the middle of a batch: it was rotated",
+            self.path.display()
+        )))
     }
 }
 

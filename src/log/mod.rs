@@ -81,6 +81,11 @@ pub trait LogSink: Sync + Sized + 'static {
     /// Bytes that a batch may write.
     fn room_bytes(&self) -> u64;
 
+    /// What helps where that is too little.
+    fn room_remedy(&self) -> &'static str {
+        private_file::ROOM_REMEDY
+    }
+
     /// Its daemon, where it has one whose CPU time can be read.
     fn daemon(&self) -> Option<i32> {
         None

@@ -33,14 +33,31 @@ pub struct PrivateFile {
     file_system: String,
 }
 
+/// What helps where a file here has too little room.
+pub const ROOM_REMEDY: &str =
+    "make room, name another folder in the environment variable TMPDIR, or raise the limit (`ulimit -f`)";
+
 /// Whether the folder for temporary files has room for a cell.
 ///
 /// # Errors
 /// How much there is, how much is needed, and how to name another folder.
 pub fn has_room(cell: &Cell) -> Result<(), Unavailable> {
     let folder = env::temp_dir();
-    room_in(&folder, cell).map_err(|(why, remedy)| Unavailable {
+    let limit = room_bytes(&folder).map(|(room, limit)| (room, limit.what, limit.remedy));
+    room_for(cell, limit, MAKE_ROOM).map_err(|(why, remedy)| Unavailable {
         reason: format!("the folder for temporary files, {}: {why}", folder.display()),
+        remedy: remedy.into(),
+    })
+}
+
+/// Whether the folder of a file that another program writes has room for a cell: limits of ours do not count there.
+///
+/// # Errors
+/// How much there is and how much is needed.
+pub fn others_have_room(folder: &Path, cell: &Cell) -> Result<(), Unavailable> {
+    let limit = disk_bytes(folder).map(|room| (room, DISK, OTHERS_REMEDY));
+    room_for(cell, limit, OTHERS_REMEDY).map_err(|(why, remedy)| Unavailable {
+        reason: format!("the folder of the log, {}: {why}", folder.display()),
         remedy: remedy.into(),
     })
 }
@@ -49,17 +66,33 @@ const MAKE_ROOM: &str = "make room there, or name another folder in the environm
 const RAISE_SIZE: &str =
     "raise the limit of this process, e.g. `ulimit -f unlimited` or `prlimit --fsize=unlimited`";
 
-/// Whether a folder has room for a cell; how much there is and how much is needed where not, and what helps.
-pub fn room_in(folder: &Path, cell: &Cell) -> Result<(), (String, &'static str)> {
+const DISK: &str = "the disk";
+/// What helps where a file that another program writes has too little room.
+pub const OTHERS_REMEDY: &str = "make room on the disk of that file";
+
+/// Whether there is room for a cell, by the bytes that something leaves; why not, and what helps.
+fn room_for(
+    cell: &Cell,
+    limit: io::Result<(u64, &str, &'static str)>,
+    otherwise: &'static str,
+) -> Result<(), (String, &'static str)> {
     let needs = cell.count(Axis::Workers) * LEAST_ROOM_LINES * cell.count(Axis::MessageBytes);
-    match room_bytes(folder) {
-        Ok((has, _)) if has >= needs => Ok(()),
-        Ok((has, limit)) => Err((
-            format!("{} leaves {has} bytes for a file in it, the cell needs {needs}", limit.what),
-            limit.remedy,
-        )),
-        Err(error) => Err((format!("it cannot be looked at: {error}"), MAKE_ROOM)),
+    match limit {
+        Ok((has, _, _)) if has >= needs => Ok(()),
+        Ok((has, what, remedy)) => {
+            Err((format!("{what} leaves {has} bytes for a file in it, the cell needs {needs}"), remedy))
+        }
+        Err(error) => Err((format!("it cannot be looked at: {error}"), otherwise)),
     }
+}
+
+/// Bytes that the disk of a folder has left for this user.
+///
+/// # Errors
+/// statvfs(3).
+pub fn disk_bytes(folder: &Path) -> io::Result<u64> {
+    let disk = statvfs(folder)?;
+    Ok(disk.fragment_size().saturating_mul(disk.blocks_available()))
 }
 
 /// What limits the size of a file, and what helps where that is too little.
@@ -71,10 +104,9 @@ pub struct SizeLimit {
 
 /// Bytes that a file there may have, and what says so: the disk, `RLIMIT_FSIZE`, or a limit of ours.
 pub fn room_bytes(folder: &Path) -> io::Result<(u64, SizeLimit)> {
-    let disk = statvfs(folder)?;
-    let free = disk.fragment_size().saturating_mul(disk.blocks_available());
+    let free = disk_bytes(folder)?;
     let (soft, _) = getrlimit(Resource::RLIMIT_FSIZE)?;
-    let disk = (free, SizeLimit { what: "the disk", remedy: MAKE_ROOM });
+    let disk = (free, SizeLimit { what: DISK, remedy: MAKE_ROOM });
     let process = (soft, SizeLimit { what: "RLIMIT_FSIZE", remedy: RAISE_SIZE });
     let ours = SizeLimit { what: "a limit of ipcmatrix", remedy: "choose shorter lines, or fewer workers" };
     Ok(disk.min(process).min((MOST_FILE_BYTES, ours)))

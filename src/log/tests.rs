@@ -155,8 +155,8 @@ fn a_line_that_is_lost_doubled_or_torn_fails_the_batch() {
         let error = harmed(harm).unwrap_err();
         assert!(error.contains(words), "{error}");
     };
-    says(0, "3 are lost where 0 were dropped, 0 are doubled and 0 torn");
-    says(1, "0 are lost where 0 were dropped, 3 are doubled and 0 torn");
+    says(0, "3 are lost where 0 were dropped, 0 are doubled, 0 late and 0 torn");
+    says(1, "0 are lost where 0 were dropped, 3 are doubled, 0 late and 0 torn");
     // Other threads may write into the middle of one that is torn.
     says(2, "torn");
     assert!(!harmed(2).unwrap_err().contains(" 0 torn"));

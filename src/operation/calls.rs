@@ -87,16 +87,18 @@ impl Operation for FailingCloseRaw {
 /// A call that the kernel answers in the process itself.
 pub struct ClockGettime {
     last_ns: u64,
+    /// Readings since the last check that differed from the one before.
+    moved: u64,
 }
 
 impl Operation for ClockGettime {
     const NAME: &'static str = "clock_gettime";
     const SUMMARY: &'static str =
         "clock_gettime(2) of CLOCK_MONOTONIC, by the vDSO where there is one: vdso(7)";
-    const NOTE: &'static str = "clock_gettime includes making one number of seconds and nanoseconds, and a look whether it went back.";
+    const NOTE: &'static str = "clock_gettime includes making one number of seconds and nanoseconds, and a look whether it went back and whether it moved on.";
 
     fn enter(_depth: u64) -> io::Result<ClockGettime> {
-        Ok(ClockGettime { last_ns: monotonic_ns() })
+        Ok(ClockGettime { last_ns: monotonic_ns(), moved: 0 })
     }
 
     #[inline(always)]
@@ -105,12 +107,46 @@ impl Operation for ClockGettime {
         if now_ns < self.last_ns || now_ns == 0 {
             return Err(went_back(self.last_ns, now_ns));
         }
+        self.moved += u64::from(now_ns != self.last_ns);
         self.last_ns = now_ns;
         Ok(())
     }
+
+    /// One reading that served all would have moved once.
+    fn check(&mut self, ops: u64) -> io::Result<()> {
+        match std::mem::take(&mut self.moved) {
+            0 | 1 if ops >= MANY_READINGS => Err(stood_still(ops)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// So many readings take longer than the clock takes to move on.
+const MANY_READINGS: u64 = 100_000;
+
+#[cold]
+fn stood_still(ops: u64) -> io::Error {
+    mismatch(format!("clock_gettime told at most two different times in {ops} calls"))
 }
 
 #[cold]
 fn went_back(last_ns: u64, now_ns: u64) -> io::Error {
     mismatch(format!("clock_gettime went back from {last_ns} ns to {now_ns} ns"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_read_once_for_all_is_seen() {
+        let mut clock = ClockGettime::enter(0).unwrap();
+        for _ in 0..MANY_READINGS {
+            clock.once().unwrap();
+        }
+        clock.check(MANY_READINGS).unwrap();
+        clock.once().unwrap();
+        let error = clock.check(MANY_READINGS).unwrap_err().to_string();
+        assert_eq!(error, "clock_gettime told at most two different times in 100000 calls");
+    }
 }

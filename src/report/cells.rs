@@ -4,6 +4,7 @@ use super::load::Run;
 use super::metric::Metric;
 use super::net::{self, Off};
 use super::relate::{relate_to_copy, relate_to_reference, relate_to_single};
+use super::strata::{self, Stratum};
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::modes::Modes;
 use crate::measure::stats::trend::trend;
@@ -58,7 +59,7 @@ pub struct Figure {
     /// What is shown, in its unit: MB/s, microseconds, seconds per [`SHOWN_INCREMENTS`],
     /// [`SHOWN_REQUESTS`] or [`SHOWN_LINES`], or another metric.
     pub shown: Estimate,
-    /// The two modes of what is shown, where the visits fall into two: they are shown in its place.
+    /// The two numbers that are shown in its place: two strata of the visits, or two modes where nobody knows what divides them.
     pub modes: Option<Modes>,
     /// The fewest operations a worker in a sample, over the visits.
     pub least_ops: u64,
@@ -220,12 +221,24 @@ fn figure(
         let twin_ns = net::twin(metric, &each_off).unwrap_or(0.0);
         return Slot::BelowResolution { raw_ns: median(&raw).unwrap_or(0.0), twin_ns };
     }
-    let Some((shown, modes)) = shown(metric, cell, &left, measured, &each_off) else { return Slot::Absent };
+    let Some((estimate, modes)) = shown(metric, cell, &left, measured, &each_off) else {
+        return Slot::Absent;
+    };
+    let of_stratum = |stratum: &Stratum| {
+        let some =
+            |values: &[Off]| stratum.visits.iter().map(|(place, _)| values[*place]).collect::<Vec<_>>();
+        let (off, visits) =
+            (some(&each_off), stratum.visits.iter().map(|(_, visit)| visit).collect::<Vec<_>>());
+        let raw = net::raw(metric, &visits);
+        let left: Vec<f64> = raw.iter().zip(&off).map(|(raw, off)| raw - net::of(metric, off)).collect();
+        shown(metric, cell, &left, &visits, &off).map(|(estimate, _)| estimate)
+    };
+    let modes = strata::split(cell, measured, of_stratum).or(modes);
     let ops = measured.iter().map(|measured| measured.ops);
     Slot::Measured(Box::new(Figure {
         cell_index,
         ns,
-        shown,
+        shown: estimate,
         modes,
         least_ops: ops.clone().min().unwrap_or(0),
         most_ops: ops.max().unwrap_or(0),

@@ -13,10 +13,12 @@ use super::net::{NET, below_resolution};
 use super::plot::Plot;
 use super::projection::{Coordinate, Grid, Projection, project};
 use super::raw::Raw;
+use super::strata;
 use super::warnings::{self, Findings, Footnote, N_DRIFT, Told};
 use super::winner::winner;
 use crate::cell::{Axis, Measure, Value};
 use crate::measure::stats::LEAST_VISITS;
+use crate::measure::stats::modes::Mode;
 use anyhow::{Result, ensure};
 
 /// A report.
@@ -275,13 +277,15 @@ fn number(figure: &Figure) -> String {
         return figure.shown.value.to_string();
     }
     if let Some(modes) = &figure.modes {
-        return modes
-            .0
-            .map(|mode| format!("{} ({})", value(&mode.estimate), percent(mode.share)))
-            .join(" or ");
+        return modes.0.map(|mode| format!("{} ({})", value(&mode.estimate), named(&mode))).join(" or ");
     }
     let uncertainty = uncertainty(&figure.shown).map(|text| format!(" {text}")).unwrap_or_default();
     value(&figure.shown) + &uncertainty
+}
+
+/// The share of a mode, and what it is where that is known: `64 % near`.
+fn named(mode: &Mode) -> String {
+    format!("{} {}", percent(mode.share), mode.name).trim_end().into()
 }
 
 fn failed(failure: &Failure) -> String {
@@ -295,7 +299,9 @@ fn failed(failure: &Failure) -> String {
 /// What a reader should know of a figure.
 fn remarks(figure: &Figure) -> Vec<String> {
     let mut remarks = Vec::new();
-    if figure.modes.is_none() && figure.shown.interval.is_none() && !figure.exact {
+    if let Some(modes) = &figure.modes {
+        remarks.extend(strata::footnote(modes).map(String::from));
+    } else if figure.shown.interval.is_none() && !figure.exact {
         remarks.push(without_interval(figure));
     }
     if figure.net {

@@ -6,7 +6,9 @@ use super::escape::command;
 use super::load::Run;
 use crate::cell::{Axis, Measure};
 use crate::measure::stats::LEAST_VISITS;
-use crate::record::{Resumed, Visit};
+use crate::record::{Outcome, Resumed, Visit};
+use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The effort of a run with the book's counts.
 const EXACT_EFFORT: &str = "exact";
@@ -77,10 +79,28 @@ pub(super) fn facts(run: &Run, slots: &[Slot]) -> Vec<(&'static str, String)> {
     facts.extend(
         header.machine_class.iter().map(|[class, line]| ("machine", format!("class {class}: {line}"))),
     );
+    facts.extend(log_fact(run).map(|text| ("log", text)));
     if !run.resumed.is_empty() {
         facts.push(("resumed", resumed_fact(&run.resumed)));
     }
     facts
+}
+
+/// What the lines of logs went through, as the system told it in the visits.
+fn log_fact(run: &Run) -> Option<String> {
+    const TOLD: [(&str, &str); 2] =
+        [("file_system", "files on"), ("net.unix.max_dgram_qlen", "datagrams that a socket queues:")];
+    let told = |(name, words): &(&str, &str)| {
+        let values = run.visits.iter().filter_map(|visit| match &visit.outcome {
+            Outcome::Measured(measured) => measured.effective.get(*name),
+            _ => None,
+        });
+        let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let values: Vec<String> = values.map(shown).collect::<BTreeSet<_>>().into_iter().collect();
+        (!values.is_empty()).then(|| format!("{words} {}", values.join(", ")))
+    };
+    let all: Vec<String> = TOLD.iter().filter_map(told).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// Where the run was interrupted and went on.

@@ -22,6 +22,7 @@ pub mod projection;
 mod raw;
 mod relate;
 mod samples;
+mod strata;
 pub mod text;
 pub mod warnings;
 mod winner;

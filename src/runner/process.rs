@@ -1,8 +1,11 @@
 //! One process a visit: this program again, with the hidden subcommand `cell`, in a process group of its own.
 
 use super::Visitor;
+use super::machine::{Look, Machine, own_cpu_ns};
 use super::signals::{Caught, Signals};
 use crate::cell::Cell;
+use crate::environment::counters::Watched;
+use crate::measure::canary::canary_ns;
 use crate::measure::clock::Deadline;
 use crate::record::{Outcome, Request, Unavailable};
 use nix::errno::Errno;
@@ -12,6 +15,7 @@ use nix::unistd::Pid;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// The file of this very program, even where somebody replaces it meanwhile. proc(5).
@@ -26,12 +30,13 @@ const MOST_BYTES: usize = 16 << 20;
 /// Starts visits.
 pub struct Processes<'a> {
     signals: &'a Signals,
+    watched: Watched,
 }
 
 impl<'a> Processes<'a> {
     /// Visits that end when a signal comes.
     pub fn new(signals: &'a Signals) -> Processes<'a> {
-        Processes { signals }
+        Processes { signals, watched: Watched::new(Path::new("/")) }
     }
 }
 
@@ -41,6 +46,20 @@ enum Heard {
     TooMuch,
     Late,
     Caught(Caught),
+}
+
+impl Machine for Processes<'_> {
+    fn look(&mut self) -> Option<Look> {
+        Some(Look { counters: self.watched.read(), own_cpu_ns: own_cpu_ns()? })
+    }
+
+    fn canary_ns(&mut self) -> Option<u64> {
+        Some(canary_ns())
+    }
+
+    fn rest(&mut self, ms: u64) -> Result<(), Caught> {
+        self.signals.rest(ms)
+    }
 }
 
 impl Visitor for Processes<'_> {

@@ -134,6 +134,11 @@ impl Schedule {
         }
     }
 
+    /// Whether the cell wants more visits.
+    pub fn wants_more(&self, cell: usize) -> bool {
+        self.states[cell].standing == Standing::Active
+    }
+
     /// Operations of a batch of that cell, once a visit has calibrated it.
     pub fn ops(&self, cell: usize) -> Option<u64> {
         self.states[cell].ops

@@ -5,11 +5,13 @@
 //! fork. It names no mechanism.
 
 mod control;
+mod distance;
 mod figures;
 mod gate;
 mod isolation;
 mod placement;
 mod refusal;
+mod run_delay;
 mod session;
 mod spawn;
 mod worker;
@@ -17,9 +19,10 @@ mod worker;
 use crate::catalog::{Catalog, Driver};
 use crate::cell::{Axis, Cell};
 use crate::measure::clock::Deadline;
-use crate::record::{Outcome, Part, Request, Unavailable};
+use crate::record::{Measured, Outcome, Part, Request, Unavailable};
 use crate::sys::process;
 use crate::workload::Effective;
+use distance::Probe;
 use refusal::Refusal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -123,11 +126,13 @@ fn perform(catalog: &Catalog, request: &Request) -> Result<Outcome, Refusal> {
         Err(Refusal::Unavailable(why)) => return refuse(prepared, Some(&why)),
         placed => placed?,
     };
-    spawn::with_workers(workload.as_ref(), &placement, cell.word(Axis::Spawn), |controls| {
-        let crew = Crew { workload: workload.as_ref(), placement: &placement, controls };
-        let outcomes = measure_all(crew, request, prepared, deadline)?;
-        crew.dismiss()?;
-        outcomes.last()
+    distance::probed(&placement, request.effort.shows_figures(), deadline, |probe| {
+        spawn::with_workers(workload.as_ref(), &placement, cell.word(Axis::Spawn), |controls| {
+            let crew = Crew { workload: workload.as_ref(), placement: &placement, controls };
+            let outcomes = measure_all(crew, probe, request, prepared, deadline)?;
+            crew.dismiss()?;
+            outcomes.last()
+        })
     })
 }
 
@@ -147,6 +152,7 @@ fn refuse(prepared: Vec<Prepared>, all: Option<&Unavailable>) -> Result<Outcome,
 /// One cell after the other; the first has the deadline of the opening.
 fn measure_all(
     crew: Crew,
+    probe: Option<Probe>,
     request: &Request,
     prepared: Vec<Prepared>,
     mut deadline: Deadline,
@@ -160,10 +166,14 @@ fn measure_all(
                 effective.extend(crew.workload.effective());
                 effective.insert("cpus".into(), crew.placement.cpus().into());
                 effective.extend(crew.placement.class().map(|class| ("cpu_class".into(), class.into())));
+                let distance_ns = || probe.map(|probe| probe.ns(deadline)).transpose();
+                let before_ns = distance_ns()?;
                 let figures = session::run(crew, begun, part.ops, &request.effort, deadline)?;
+                let ping_pong_ns = before_ns.zip(distance_ns()?).map(<[f64; 2]>::from);
                 begun += 1;
                 deadline = Deadline::after_ms(request.deadline_ms);
-                Outcome::Measured(Box::new(figures::measured(figures, effective)))
+                let measured = figures::measured(figures, effective);
+                Outcome::Measured(Box::new(Measured { ping_pong_ns, ..measured }))
             }
         };
         outcomes.push(outcome)?;

@@ -2,6 +2,7 @@
 
 use super::control::{Answer, Control, Order};
 use super::gate::Gate;
+use super::run_delay::RunDelay;
 use crate::measure::clock::{monotonic_ns, thread_cpu_ns};
 use crate::record::{Twin, WorkerSample};
 use crate::sys::affinity;
@@ -37,10 +38,11 @@ pub fn serve(
 }
 
 fn obey(control: &Control, gate: Option<&Gate>, body: &mut dyn Body) -> io::Result<()> {
+    let delay = RunDelay::of_this_thread();
     control.send(&Answer::Ready)?;
     while let Some(order) = control.receive()? {
         match order {
-            Order::Run(ops) => control.send(&Answer::Done(batch(gate, body, ops)?))?,
+            Order::Run(ops) => control.send(&Answer::Done(batch(gate, &delay, body, ops)?))?,
             Order::Take(part) => {
                 body.take_part(part)?;
                 control.send(&Answer::Ready)?;
@@ -57,11 +59,12 @@ fn obey(control: &Control, gate: Option<&Gate>, body: &mut dyn Body) -> io::Resu
 }
 
 /// One batch. The clock is read last before it and first after it.
-fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<WorkerSample> {
+fn batch(gate: Option<&Gate>, delay: &RunDelay, body: &mut dyn Body, ops: u64) -> io::Result<WorkerSample> {
     body.before_batch()?;
     if let Some(gate) = gate {
         gate.pass();
     }
+    let delay_before_ns = delay.ns();
     let before = getrusage(UsageWho::RUSAGE_THREAD)?;
     let cpu_before = thread_cpu_ns();
     let begin_ns = monotonic_ns();
@@ -69,6 +72,7 @@ fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<Worke
     let end_ns = monotonic_ns();
     let cpu_ns = thread_cpu_ns() - cpu_before;
     let after = getrusage(UsageWho::RUSAGE_THREAD)?;
+    let run_delay_ns = delay.ns().zip(delay_before_ns).map(|(after, before)| after - before);
     let drained_ns = match body.drain()? {
         Drained::NothingToTell | Drained::Unknown => None,
         Drained::AtOnce => Some(end_ns),
@@ -84,7 +88,7 @@ fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<Worke
         cpu_ns,
         voluntary_switches: switches(Usage::voluntary_context_switches),
         involuntary_switches: switches(Usage::involuntary_context_switches),
-        run_delay_ns: None,
+        run_delay_ns,
         cpu: sched_getcpu()?,
         twin,
         tally,

@@ -1,6 +1,7 @@
 //! The numbers that detectors look at in the figure of a cell.
 
 use crate::report::cells::Figure;
+use crate::report::strata;
 
 /// How far the last visits are from the first, as a part of the figure; 0 where that may be chance.
 pub fn trend(figure: &Figure) -> Option<f64> {
@@ -17,9 +18,10 @@ pub fn alike(figure: &Figure) -> Option<f64> {
     })
 }
 
-/// Whether it has two modes.
+/// Whether it has two modes, and nothing but the figures tells them apart; others have a footnote of their own.
 pub fn two_modes(figure: &Figure) -> Option<f64> {
-    Some(f64::from(u8::from(figure.modes.is_some())))
+    let unknown = figure.modes.as_ref().is_some_and(|modes| strata::footnote(modes).is_none());
+    Some(f64::from(u8::from(unknown)))
 }
 
 /// Whether more workers ran than CPUs were given.
