@@ -272,7 +272,7 @@ fn place(slot: &Slot, warnings: &Warnings, footnotes: &mut Footnotes) -> Place {
 }
 
 /// The number with its uncertainty; as it is where it was not measured; both modes with their shares of the visits.
-fn number(figure: &Figure) -> String {
+pub(super) fn number(figure: &Figure) -> String {
     if figure.known {
         return figure.shown.value.to_string();
     }
@@ -284,7 +284,7 @@ fn number(figure: &Figure) -> String {
 }
 
 /// The share of a mode, and what it is where that is known: `64 % near`.
-fn named(mode: &Mode) -> String {
+pub(super) fn named(mode: &Mode) -> String {
     format!("{} {}", percent(mode.share), mode.name).trim_end().into()
 }
 

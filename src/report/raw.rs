@@ -2,6 +2,7 @@
 
 use super::cells::Slot;
 use super::digits::counted;
+use super::document::named;
 use crate::measure::stats::Estimate;
 
 /// The significant digits of a raw number: more than any clock gives.
@@ -21,7 +22,10 @@ impl Raw {
     pub fn of(slot: &Slot, unit: &str) -> Option<Raw> {
         let figure = slot.figure()?;
         let own = match &figure.modes {
-            Some(modes) => modes.0.map(|mode| estimate(&mode.estimate, unit)).join("; or "),
+            Some(modes) => modes
+                .0
+                .map(|mode| format!("{}: {}", named(&mode), estimate(&mode.estimate, unit)))
+                .join("; or "),
             None => estimate(&figure.shown, unit),
         };
         let text = match figure.known {

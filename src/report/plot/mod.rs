@@ -10,12 +10,12 @@ mod svg;
 
 pub use svg::{Embed, style, svg};
 
-use super::cells::{Figure, Slot};
-use super::digits::{uncertainty, value};
-use super::document::{Document, coordinate, split_value};
+use super::cells::Slot;
+use super::document::{Document, coordinate, number, split_value};
 use super::projection::{Coordinate, Grid, Projection};
 use crate::cell::{Axis, Value};
 use crate::measure::stats::Interval;
+use crate::measure::stats::modes::Modes;
 
 /// The most series that a reader can tell apart: so many pairs of colour and shape there are.
 pub const MOST_SERIES: usize = mark::PAIRS;
@@ -62,11 +62,11 @@ pub struct Curve {
 pub struct Point {
     /// The number of the row.
     pub x: u64,
-    /// The figure; of two modes the one with more visits.
+    /// The figure; of two modes or strata the one with more visits.
     pub y: f64,
     /// Its 95 % interval.
     pub interval: Option<Interval>,
-    /// The other of two modes.
+    /// The other of the two.
     pub rarer: Option<f64>,
     /// The figure as the table has it.
     pub text: String,
@@ -165,19 +165,13 @@ fn panel(grid: &Grid, series: &[Coordinate]) -> Option<Panel> {
 
 /// What is drawn of a place.
 fn point(x: u64, slot: &Slot) -> Option<Point> {
-    let figure: &Figure = slot.figure()?;
-    let text =
-        value(&figure.shown) + &uncertainty(&figure.shown).map_or(String::new(), |text| format!(" {text}"));
-    let Some(modes) = &figure.modes else {
-        return Some(Point { x, y: figure.shown.value, interval: figure.shown.interval, rarer: None, text });
+    let figure = slot.figure()?;
+    let (estimate, rarer) = match figure.modes {
+        None => (figure.shown, None),
+        Some(Modes([one, other])) if other.share > one.share => (other.estimate, Some(one.estimate.value)),
+        Some(Modes([one, other])) => (one.estimate, Some(other.estimate.value)),
     };
-    let [mut usual, mut rarer] = modes.0;
-    if rarer.share > usual.share {
-        (usual, rarer) = (rarer, usual);
-    }
-    let text = format!("{}, in fewer visits {}", value(&usual.estimate), value(&rarer.estimate));
-    let (estimate, rarer) = (usual.estimate, Some(rarer.estimate.value));
-    Some(Point { x, y: estimate.value, interval: estimate.interval, rarer, text })
+    Some(Point { x, y: estimate.value, interval: estimate.interval, rarer, text: number(figure) })
 }
 
 /// The axis in words; units stand last in its name.

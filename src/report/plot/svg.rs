@@ -104,7 +104,7 @@ fn reading(plot: &Plot) -> String {
         words.push("Bars: 95 % interval of the median over visits.");
     }
     if points().any(|point| point.rarer.is_some()) {
-        words.push("A small mark on a dotted line: the rarer of two modes.");
+        words.push("A small mark on a dotted line: the rarer of two figures of one cell.");
     }
     words.join(" ")
 }

@@ -88,6 +88,29 @@ fn more_series_than_can_be_told_apart_make_no_plot() {
 }
 
 #[test]
+fn of_two_modes_the_rarer_hangs_on_the_other() {
+    let mut run = small();
+    let visit = run.visits[0].clone();
+    run.visits.retain(|visit| visit.cell_index != 0);
+    for (index, times) in [500.0, 1000.0, 1000.0].repeat(6).into_iter().enumerate() {
+        let mut visit = visit.clone();
+        let crate::record::Outcome::Measured(measured) = &mut visit.outcome else {
+            panic!("it has a figure")
+        };
+        measured.floor_ns = times + index as f64 / 10.0;
+        run.visits.push(visit);
+    }
+    let plot = plot(&run);
+    let point = plot.panels[0].curves[0].points[0].as_ref().unwrap();
+    assert!(point.y < 1100.0 && point.rarer.is_some_and(|rarer| rarer > 2000.0), "{point:?}");
+    assert!(point.text.contains(" (67 %) or "), "{point:?}");
+    let picture = svg(&plot, Embed::File);
+    assert_eq!(picture.matches("class=\"rarer\"").count(), 1);
+    assert!(picture.contains("the rarer of two figures"));
+    assert!(!svg(&self::plot(&small()), Embed::File).contains("the rarer of two figures"));
+}
+
+#[test]
 fn files_have_plain_names_that_differ() {
     let named = |id: &str| Plot { id: id.into(), ..plot(&small()) };
     let all = [
