@@ -5,8 +5,10 @@
 pub mod catalog;
 pub mod cell;
 pub mod cli;
+pub mod compare;
 pub mod doctor;
 pub mod environment;
+pub mod faulty;
 pub mod lock;
 pub mod log;
 pub mod matrix;
@@ -17,6 +19,7 @@ pub mod readiness;
 pub mod record;
 pub mod report;
 pub mod runner;
+pub mod selfcheck;
 pub mod sys;
 pub mod transport;
 pub mod visit;

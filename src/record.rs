@@ -3,15 +3,19 @@
 //! Everything that a report shows is derived from these. Numbers are finite; times are nanoseconds
 //! on `CLOCK_MONOTONIC` unless the name says otherwise.
 
+mod arms;
 mod effort;
 mod noise;
+mod tampering;
 
 pub use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::workload::{Delivery, Effective, Proof, Tally};
+pub use arms::{Arm, Arms};
 pub use effort::{Effort, Sampling};
 pub use noise::Noise;
 use serde::{Deserialize, Serialize};
+pub use tampering::{INJECTED, INJECTED_FLAG, Tampering};
 
 /// The version that every line carries.
 pub const SCHEMA: &str = "ipcmatrix.record.v1";
@@ -71,6 +75,9 @@ pub struct Header {
     /// run was made in the same boot only to who knows that number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot_crc32: Option<String>,
+    /// The two arms, where the run compares some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arms: Option<Arms>,
     /// Every table.
     pub tables: Vec<Table>,
     /// Every cell of every table, each once.
@@ -134,6 +141,9 @@ pub struct Visit {
     /// Whether the round took fewer samples a visit, for want of time.
     #[serde(default)]
     pub thrifty: bool,
+    /// The arm that it belongs to, in a run of two arms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<Arm>,
     /// What disturbed it; with the first visit of each process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
@@ -273,7 +283,8 @@ pub struct WorkerSample {
     pub voluntary_switches: u64,
     /// Involuntary context switches in between (`ru_nivcsw`).
     pub involuntary_switches: u64,
-    /// Time that the worker's thread was ready and waited for a CPU in between (`/proc/thread-self/schedstat`).
+    /// Time that the worker's thread was ready and waited for a CPU in between (`/proc/thread-self/schedstat`). On
+    /// one CPU that is waiting for the other workers too, not only for other programs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run_delay_ns: Option<u64>,
     /// The CPU it was on at the end.
@@ -343,6 +354,12 @@ pub struct Request {
     pub deadline_ms: u64,
     /// Process id of the runner: the visit ends with it.
     pub runner: Option<i32>,
+    /// What is done to the visit on purpose, to see that the program notices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tampering: Option<Tampering>,
+    /// For whoever starts the process, in a run of two arms; the process itself is not told.
+    #[serde(skip)]
+    pub arm: Option<Arm>,
 }
 
 /// A cell of a visit.
@@ -357,7 +374,8 @@ pub struct Part {
 impl Request {
     /// A request for one cell, from a process that ends when it likes.
     pub fn alone(cell: &Cell, ops: Option<u64>, effort: Effort, deadline_ms: u64) -> Request {
-        Request { parts: vec![Part { cell: cell.clone(), ops }], effort, deadline_ms, runner: None }
+        let parts = vec![Part { cell: cell.clone(), ops }];
+        Request { parts, effort, deadline_ms, runner: None, tampering: None, arm: None }
     }
 }
 

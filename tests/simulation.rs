@@ -10,7 +10,7 @@ use ipcmatrix::measure::stats::{Estimate, Interval, median, median_interval};
 use ipcmatrix::record::{Header, Lead, Measured, Outcome, PlannedCell, Table, Visit};
 use ipcmatrix::report::load::Run;
 use ipcmatrix::report::{Options, text};
-use ipcmatrix::runner::schedule::Schedule;
+use ipcmatrix::runner::schedule::{Rounds, Schedule};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::f64::consts::TAU;
@@ -268,6 +268,7 @@ fn flagged(dropped: bool) -> String {
             begin_ns: 0,
             duration_ns: 1,
             thrifty: false,
+            arm: None,
             noise: None,
             outcome: outcome(visit_of(&[100.0], flags)),
         }
@@ -309,6 +310,7 @@ fn header() -> Header {
         machine_class: None,
         binary_crc32: None,
         boot_crc32: None,
+        arms: None,
         tables: vec![table],
         cells: vec![PlannedCell { cell: cell(1), unavailable: None }],
     }

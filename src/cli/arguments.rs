@@ -1,5 +1,9 @@
 //! What may be typed.
 
+mod compared;
+
+pub use compared::{Ab, Calibrate, Conduct, FailOn};
+
 use super::mute::Muted;
 use crate::report::metric::{METRICS, Metric};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -24,6 +28,7 @@ Examples:
   ipcmatrix report reports/2026-01-31-intel-xeon-2cpu --format md
 
 Exit codes: 0 all well, 1 the tool or a cell failed, 2 usage or an invalid file,
+3 a difference and 4 an undecided cell (ab --fail-on),
 5 a measured cell did not reach the precision (run --strict),
 130 and 143 a signal came and what was there was saved.";
 
@@ -31,6 +36,10 @@ Exit codes: 0 all well, 1 the tool or a cell failed, 2 usage or an invalid file,
 pub enum Command {
     /// Run a matrix, print its tables and write a report folder
     Run(Run),
+    /// Compare two arms of the same cells, measured in the same rounds: settings, variables or programs
+    Ab(Ab),
+    /// Measure every cell against itself, and keep how far it lies from itself as its noise floor
+    Calibrate(Calibrate),
     /// Show the cells of a matrix, which of them this machine refuses, and the expected time; runs nothing
     Plan(Plan),
     /// Show what there is: matrices, mechanisms, axes, metrics or warnings
@@ -39,6 +48,8 @@ pub enum Command {
     Report(Report),
     /// Show what disturbs measuring on this machine and which cells it refuses, with remedies; changes nothing
     Doctor(Doctor),
+    /// Prove that the program is right on this machine: what is equal, slower, linear or faulty is told as such
+    Selfcheck(Selfcheck),
     /// One visit of one cell: a request on standard input, an outcome on standard output
     #[command(hide = true)]
     Cell,
@@ -253,6 +264,40 @@ pub enum DoctorFormat {
     Text,
     /// One JSON document
     Json,
+}
+
+const SELFCHECK_EXAMPLES: &str = "\
+Examples:
+  ipcmatrix selfcheck                    in under three minutes
+  ipcmatrix selfcheck --quick            fewer and shorter visits
+  ipcmatrix selfcheck --format json > selfcheck.json
+
+Exit code 1 where a check fails.";
+
+#[derive(Args, Debug)]
+#[command(after_help = SELFCHECK_EXAMPLES)]
+pub struct Selfcheck {
+    /// Shape of the document
+    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
+    pub format: DoctorFormat,
+    /// Shorter visits and fewer rounds: finds less
+    #[arg(long)]
+    pub quick: bool,
+    /// Rounds; under 6 there are no intervals, and what must be found is not [default: 20; with --quick 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: Option<u32>,
+    /// Seed of the order of visits [default: a fresh one, which is printed]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Check beside another run on this host; both disturb each other
+    #[arg(long)]
+    pub no_lock: bool,
+    /// Give up on a visit after this time
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_deadline)]
+    pub deadline: Duration,
+    /// No messages on standard error but errors
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 fn parse_budget(text: &str) -> Result<Duration, String> {

@@ -1,7 +1,11 @@
 //! The command line: what was typed becomes a plan, a run or a document. Errors end here, with an exit code.
 
+mod ab;
 mod arguments;
+mod arms;
+mod calibrate;
 mod doctor;
+mod floors;
 mod list;
 mod matrices;
 mod mute;
@@ -11,6 +15,7 @@ mod plots;
 mod report;
 mod resume;
 mod run;
+mod selfcheck;
 
 use crate::catalog::Catalog;
 use arguments::{Arguments, Command};
@@ -24,6 +29,10 @@ const WELL: u8 = 0;
 const FAILED: u8 = 1;
 /// Usage, or a file that is not valid.
 const USAGE: u8 = 2;
+/// A difference that the user asked to fail on.
+const REGRESSED: u8 = 3;
+/// Cells that nothing could be said of, and the user asked for that to be an error.
+const UNDECIDED: u8 = 4;
 /// A measured cell did not reach the precision, and the user asked for that to be an error.
 const UNSURE: u8 = 5;
 
@@ -72,11 +81,14 @@ pub fn main(catalog: &Catalog) -> ExitCode {
 fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
     match command {
         Command::Run(arguments) => run::run(&arguments, catalog),
+        Command::Ab(arguments) => ab::ab(&arguments, catalog),
+        Command::Calibrate(arguments) => calibrate::calibrate(&arguments, catalog),
         Command::Plan(arguments) => plan::plan(&arguments, catalog),
         Command::List(arguments) => list::list(arguments.what, catalog),
         Command::Report(arguments) => report::report(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
-        Command::Cell => crate::visit::main(catalog),
+        Command::Selfcheck(arguments) => selfcheck::selfcheck(&arguments),
+        Command::Cell => crate::visit::main(catalog, &Catalog::of(crate::faulty::DRIVERS)),
         Command::Probe => crate::visit::probe(catalog),
     }
 }

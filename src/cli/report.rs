@@ -53,6 +53,9 @@ pub fn report(arguments: &Arguments) -> Result<u8> {
         }
         documents.push(one(&run, path, arguments, options)?);
     }
+    if arguments.format == Format::Csv && !options.muted.is_empty() {
+        output::say(&format!("muted: {}", options.muted.words()));
+    }
     output::print(&documents.join("\n"))?;
     Ok(WELL)
 }

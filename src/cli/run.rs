@@ -20,7 +20,7 @@ use crate::runner::journal::Journal;
 use crate::runner::process::Processes;
 use crate::runner::resume::Begun;
 use crate::runner::signals::{Caught, Signals};
-use crate::runner::{self, Ran, Settings, progress, schedule};
+use crate::runner::{self, Ran, Settings, Visitor, progress, schedule};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -30,7 +30,7 @@ const DEFAULT_BUDGET: Duration = Duration::from_secs(180);
 /// What `--quick` gets.
 pub const QUICK_BUDGET: Duration = Duration::from_secs(60);
 /// A day: `--test` and `--exact` end by themselves after one round.
-const NO_BUDGET: Duration = Duration::from_secs(24 * 3600);
+pub const NO_BUDGET: Duration = Duration::from_secs(24 * 3600);
 /// Rounds for everybody before a cell may be done.
 const FULL_ROUNDS: usize = 12;
 const QUICK_FULL_ROUNDS: usize = 6;
@@ -45,7 +45,7 @@ const THOROUGH_BUDGETS: u32 = 3;
 pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let matrix = matrices::select(&arguments.selection, catalog)?;
     let mut environment = Environment::read(Path::new("/"));
-    let _held = alone(arguments)?;
+    let _held = alone(arguments.test || arguments.no_lock)?;
     let boot_id = environment.kernel.boot_id.known().cloned();
     if arguments.anonymous {
         environment.leave_out_names();
@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let settings = settings(arguments, &header, catalog);
     let work = match arguments.resume {
         true => match resume::stand(arguments, header, &settings, boot_id.as_deref())? {
-            Standing::Finished(run, folder) => return nothing_to_do(&run, &folder, arguments),
+            Standing::Finished(run, folder) => return nothing_to_do(*run, &folder, arguments),
             Standing::Begun(work) => *work,
             Standing::Nothing(header, folder, journal) => {
                 let journal = begin(&folder, &header, &environment, journal)?;
@@ -72,9 +72,12 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     work.run(settings, &signals, arguments)
 }
 
-/// The lock of the host, where the run measures: held as long as it is kept.
-fn alone(arguments: &Arguments) -> Result<Option<HostLock>> {
-    if arguments.test || arguments.no_lock {
+/// The lock of the host, where one is wanted: held as long as it is kept.
+///
+/// # Errors
+/// Another run that measures, with who that is.
+pub fn alone(unlocked: bool) -> Result<Option<HostLock>> {
+    if unlocked {
         return Ok(None);
     }
     match host::take().context("cannot see whether another run goes on")? {
@@ -96,37 +99,54 @@ pub struct Work {
 }
 
 impl Work {
-    fn new(header: Header, settings: &Settings, folder: Option<PathBuf>, journal: Journal) -> Work {
+    /// A run that is to begin.
+    pub fn new(header: Header, settings: &Settings, folder: Option<PathBuf>, journal: Journal) -> Work {
         let begun = Begun::nothing(&header, settings);
         Work { header, begun, folder, journal, resumed: Vec::new() }
     }
 
-    fn run(mut self, settings: Settings, signals: &Signals, arguments: &Arguments) -> Result<u8> {
-        if !arguments.quiet {
+    fn run(self, settings: Settings, signals: &Signals, arguments: &Arguments) -> Result<u8> {
+        let folder = self.folder.clone();
+        let measured = self.measure(settings, &mut Processes::new(signals), arguments.quiet);
+        let document = text::text(&measured.run, options(arguments));
+        publish(&measured, document, folder.as_deref(), arguments)
+    }
+
+    /// Makes the visits.
+    pub fn measure(mut self, settings: Settings, visitor: &mut dyn Visitor, quiet: bool) -> Measured {
+        if !quiet {
             announce(&self.header, self.folder.as_deref(), self.resumed.last());
         }
         let ran = runner::resume(
             &self.header,
             settings,
             self.begun,
-            &mut Processes::new(signals),
+            visitor,
             &Monotonic,
             &mut self.journal,
-            progress::choose(arguments.quiet).as_mut(),
+            progress::choose(quiet).as_mut(),
         );
         let Ran { visits, end, caught, journal_error } = ran;
         let run =
             Run { header: self.header, visits, end: Some(end), torn_line: false, resumed: self.resumed };
-        publish(&run, journal_error, caught, self.folder.as_deref(), arguments)
+        Measured { run, journal_error, caught }
     }
 }
 
+/// What was measured, whatever ended it.
+pub struct Measured {
+    pub run: Run,
+    pub journal_error: Option<std::io::Error>,
+    pub caught: Option<Caught>,
+}
+
 /// A run that was resumed and has nothing left to do: its report is made again, and its exit code is what it was.
-fn nothing_to_do(run: &Run, folder: &Path, arguments: &Arguments) -> Result<u8> {
+fn nothing_to_do(run: Run, folder: &Path, arguments: &Arguments) -> Result<u8> {
     if !arguments.quiet {
         output::say(&format!("{}: the run is complete, there is nothing to do", folder.display()));
     }
-    publish(run, None, None, Some(folder), arguments)
+    let document = text::text(&run, options(arguments));
+    publish(&Measured { run, journal_error: None, caught: None }, document, Some(folder), arguments)
 }
 
 fn settings(arguments: &Arguments, header: &Header, catalog: &Catalog) -> Settings {
@@ -169,7 +189,8 @@ pub fn budget(amount: &Amount, matrix: &Matrix) -> Duration {
     })
 }
 
-fn header(
+/// The header of a run of that matrix.
+pub fn header(
     arguments: &Arguments,
     matrix: &Matrix,
     catalog: &Catalog,
@@ -205,6 +226,7 @@ fn header(
         // Reading the whole program is for who may resume the run.
         binary_crc32: keeps_journal(arguments).then(resume::binary_crc32).flatten(),
         boot_crc32: boot_id.map(|boot_id| resume::boot_crc32(boot_id, &started)),
+        arms: None,
         started,
         tables: matrix.tables.iter().map(|table| with_driver_notes(table, matrix, catalog)).collect(),
         cells: matrix.cells.clone(),
@@ -225,7 +247,7 @@ fn with_driver_notes(table: &Table, matrix: &Matrix, catalog: &Catalog) -> Table
 }
 
 /// A word of the command line; where nobody may be named, a path loses its folders.
-fn shown(word: &str, anonymous: bool) -> String {
+pub fn shown(word: &str, anonymous: bool) -> String {
     match Path::new(word).file_name() {
         Some(name) if anonymous && word.contains('/') => name.to_string_lossy().into_owned(),
         _ => word.to_owned(),
@@ -244,7 +266,7 @@ fn keeps_journal(arguments: &Arguments) -> bool {
 }
 
 /// The folder of the report; a test that was not told where leaves none.
-fn folder(arguments: &Arguments, header: &Header, environment: &Environment) -> Result<Option<PathBuf>> {
+pub fn folder(arguments: &Arguments, header: &Header, environment: &Environment) -> Result<Option<PathBuf>> {
     if !keeps_journal(arguments) {
         return Ok(None);
     }
@@ -252,7 +274,7 @@ fn folder(arguments: &Arguments, header: &Header, environment: &Environment) -> 
     output::run_folder(arguments.output.as_deref(), date, &environment.machine_slug()).map(Some)
 }
 
-fn open(folder: Option<&Path>, header: &Header, environment: &Environment) -> Result<Journal> {
+pub fn open(folder: Option<&Path>, header: &Header, environment: &Environment) -> Result<Journal> {
     match folder {
         Some(folder) => begin(folder, header, environment, None),
         None => Ok(Journal::nowhere()),
@@ -281,7 +303,12 @@ fn begin(
 
 fn announce(header: &Header, folder: Option<&Path>, resumed: Option<&Resumed>) {
     let available = header.cells.iter().filter(|cell| cell.unavailable.is_none()).count();
+    let into = |folder: &Path| format!(", into {}", folder.display());
     let time = match folder {
+        _ if header.arms.is_some() => {
+            let rounds = header.arms.as_ref().map_or(0, |arms| arms.rounds);
+            format!("both arms, up to {rounds} rounds{}", folder.map(into).unwrap_or_default())
+        }
         Some(folder) if header.budget_s >= NO_BUDGET.as_secs_f64() => {
             format!("each once, as long as it takes, into {}", folder.display())
         }
@@ -302,16 +329,21 @@ fn announce(header: &Header, folder: Option<&Path>, resumed: Option<&Resumed>) {
     ));
 }
 
-/// Prints the tables and completes the folder; whatever fails there, what was measured is shown first.
-fn publish(
-    run: &Run,
-    journal_error: Option<std::io::Error>,
-    caught: Option<Caught>,
+/// How the report of this run is made.
+fn options(arguments: &Arguments) -> Options {
+    Options { muted: arguments.muted.codes(), ..Options::default() }
+}
+
+/// Prints the document and completes the folder; whatever fails there, what was measured is shown first.
+pub fn publish(
+    measured: &Measured,
+    document: Result<String>,
     folder: Option<&Path>,
     arguments: &Arguments,
 ) -> Result<u8> {
-    let options = Options { muted: arguments.muted.codes(), ..Options::default() };
-    let printed = text::text(run, options).and_then(|text| output::print(&text));
+    let Measured { run, journal_error, caught } = measured;
+    let options = options(arguments);
+    let printed = document.and_then(|text| output::print(&text));
     let slots = slots(run, Metric::Figure);
     let mut failed = slots.iter().any(|slot| matches!(slot, Slot::Failed(_)));
     if let Some(error) = journal_error {

@@ -36,6 +36,7 @@
 //!
 //! [`Measure::axes`]: crate::cell::Measure::axes
 
+mod arms;
 mod expand;
 mod file;
 mod filter;
@@ -54,6 +55,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use arms::{Paired, Settings};
 pub use filter::Filter;
 pub use merge::merge;
 pub use mistake::{MOST_MISTAKES, Mistake, Mistakes};

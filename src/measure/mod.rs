@@ -4,4 +4,5 @@ pub mod calibrate;
 pub mod canary;
 pub mod clock;
 pub mod histogram;
+pub mod spin;
 pub mod stats;

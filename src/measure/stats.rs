@@ -6,8 +6,11 @@
 //! statistics", Statistics and Probability Letters 4 (1986); Nyblom, "Note on interpolated order
 //! statistics", the same journal, 14 (1992).
 
+pub mod discovery;
 pub mod modes;
+pub mod signed_rank;
 pub mod trend;
+pub mod welch;
 
 use std::fmt;
 

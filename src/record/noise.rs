@@ -14,7 +14,8 @@ pub struct Noise {
     /// Time that the host gave to others while a CPU here was ready (proc_stat(5)), over the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_share: Option<f64>,
-    /// Time in which some task waited for a CPU (`/proc/pressure/cpu`), over the time of the visit.
+    /// Time in which some task waited for a CPU (`/proc/pressure/cpu`), over the time of the visit. Workers that share a CPU
+    /// wait for each other, which counts here too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pressure_share: Option<f64>,
     /// How often the quota of the control group stopped it (`nr_throttled` of `cpu.stat`) during the visit.

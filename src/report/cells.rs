@@ -389,6 +389,7 @@ mod tests {
             begin_ns: 0,
             duration_ns: 1,
             thrifty: false,
+            arm: None,
             noise: None,
             outcome: Outcome::Measured(Box::new(measured)),
         }
@@ -415,6 +416,7 @@ mod tests {
             machine_class: None,
             binary_crc32: None,
             boot_crc32: None,
+            arms: None,
             tables: Vec::new(),
             cells: cells.into_iter().map(planned).collect(),
         };
@@ -423,6 +425,34 @@ mod tests {
 
     fn shown(run: &Run, metric: Metric) -> Vec<Option<f64>> {
         slots(run, metric).iter().map(|slot| slot.figure().map(|figure| figure.shown.value)).collect()
+    }
+
+    /// Each visit counts once, by the number that leads, however many samples it has.
+    #[test]
+    fn visits_are_the_data_and_samples_are_not() {
+        let mut run = run(&[("a", 1, 1000.0, 1.0)]);
+        let visit = run.visits[0].clone();
+        let of = |(floor_ns, typ_ns, samples): (f64, f64, usize)| {
+            let mut visit = visit.clone();
+            let Outcome::Measured(measured) = &mut visit.outcome else { panic!("it has figures") };
+            (measured.floor_ns, measured.typ_ns) = (floor_ns, typ_ns);
+            measured.samples = vec![measured.samples[0].clone(); samples];
+            for sample in &mut measured.samples {
+                sample.elapsed_ns = typ_ns as u64 * measured.ops;
+            }
+            visit
+        };
+        let visits = [(1000.0, 4000.0, 9), (2000.0, 5000.0, 1), (3000.0, 6000.0, 1)];
+        run.visits = visits.into_iter().map(of).collect();
+        let figure = |run: &Run| {
+            slots(run, Metric::NsPerOp)[0].figure().map(|f| (f.ns.value, f.shown.value, f.ns.visits))
+        };
+        assert_eq!(figure(&run), Some((2000.0, 2000.0, 3)));
+        for visit in &mut run.visits {
+            let Outcome::Measured(measured) = &mut visit.outcome else { panic!("it has figures") };
+            measured.lead = Lead::Typ;
+        }
+        assert_eq!(figure(&run), Some((5000.0, 5000.0, 3)));
     }
 
     #[test]

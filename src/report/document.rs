@@ -5,6 +5,7 @@
 use super::Options;
 use super::beside;
 use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_LINES, SHOWN_REQUESTS, Slot, slots};
+use super::comparison;
 use super::digits::{counted, superscript, thousands, uncertainty, value};
 use super::facts::{facts, reading};
 use super::load::Run;
@@ -19,6 +20,7 @@ use super::winner::winner;
 use crate::cell::{Axis, Measure, Value};
 use crate::measure::stats::LEAST_VISITS;
 use crate::measure::stats::modes::Mode;
+use crate::record::INJECTED_FLAG;
 use anyhow::{Result, ensure};
 
 /// A report.
@@ -79,11 +81,14 @@ impl Place {
     }
 }
 
-/// The report of a run.
+/// The report of a run; of one with arms, what they say of each other. Another metric shows both in tables apart.
 ///
 /// # Errors
 /// Those of [`project`].
 pub fn document(run: &Run, options: Options) -> Result<Document> {
+    if let (Some(arms), Metric::Figure) = (&run.header.arms, options.metric) {
+        return Ok(comparison::document(run, arms));
+    }
     let findings = Findings::of(run, options.muted);
     let mut told = Told::nothing(&findings);
     let slots = slots(run, Metric::Figure);
@@ -314,7 +319,7 @@ fn remarks(figure: &Figure) -> Vec<String> {
         remarks.push(format!("{} of the lines got lost", percent(lost)));
     }
     let unknown = figure.flags.iter().filter(|flag| *flag != N_DRIFT);
-    remarks.extend(unknown.map(|flag| format!("flag {flag}")));
+    remarks.extend(unknown.map(|flag| flag_text(flag)));
     if let Some((refused, why)) = &figure.refused {
         let all = refused + figure.shown.visits;
         remarks.push(format!(
@@ -347,6 +352,14 @@ fn without_interval(figure: &Figure) -> String {
     format!("{why}: no interval, and at most two digits")
 }
 
+/// A flag that is no warning, with what it means where it is a known one.
+fn flag_text(flag: &str) -> String {
+    match flag {
+        INJECTED_FLAG => "injected: each operation was made longer on purpose, to test the program".into(),
+        other => format!("flag {other}"),
+    }
+}
+
 /// Reason and what would help, in one line.
 pub fn with_remedy(reason: &str, remedy: &str) -> String {
     let reason = reason.trim_end_matches(['.', ' ']);
@@ -361,7 +374,7 @@ fn share(part: usize, whole: usize, what: &str) -> String {
 /// Footnotes of a table, each text once.
 #[derive(Default)]
 pub(super) struct Footnotes {
-    texts: Vec<String>,
+    pub(super) texts: Vec<String>,
 }
 
 impl Footnotes {

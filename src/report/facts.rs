@@ -146,7 +146,7 @@ fn precision_fact(slots: &[Slot], precision: f64) -> String {
     )
 }
 
-fn visits_fact(run: &Run) -> String {
+pub(super) fn visits_fact(run: &Run) -> String {
     let visits = run.visits.len();
     let last_end = |visit: &Visit| visit.begin_ns.saturating_add(visit.duration_ns);
     let seconds = match &run.end {
@@ -156,7 +156,7 @@ fn visits_fact(run: &Run) -> String {
     format!("{visits} in {seconds:.1} s")
 }
 
-fn ended_fact(run: &Run, slots: &[Slot]) -> String {
+pub(super) fn ended_fact(run: &Run, slots: &[Slot]) -> String {
     let reason = run.end.as_ref().map(|end| end.reason.as_str());
     let text = match reason {
         Some("done") => done(slots, run.header.precision),

@@ -7,6 +7,7 @@
 
 mod beside;
 pub mod cells;
+pub mod comparison;
 pub mod csv;
 pub mod digits;
 pub mod document;

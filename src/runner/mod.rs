@@ -1,6 +1,7 @@
 //! The coordinator of a run: rounds and their order, one process a visit, deadlines, the journal. It
 //! never measures, and it names no mechanism.
 
+pub mod arms;
 pub mod estimate;
 pub mod exact;
 pub mod host;
@@ -15,12 +16,12 @@ mod watch;
 
 use crate::measure::clock::{Clock, utc_now};
 use crate::measure::stats::LEAST_VISITS;
-use crate::record::{Effort, End, Header, Noise, Outcome, Part, Request, Visit};
+use crate::record::{Arm, Arms, Effort, End, Header, Noise, Outcome, Part, Request, Visit};
 use journal::Journal;
 use machine::Machine;
 use progress::Progress;
 use resume::Begun;
-use schedule::Schedule;
+use schedule::Rounds;
 use signals::Caught;
 use std::ops::Range;
 use watch::{LONGEST_WAIT_NS, Watch};
@@ -80,7 +81,7 @@ struct Run<'a> {
     begin_ns: u64,
     /// Time that was spent before the run was resumed.
     spent_ns: u64,
-    schedule: Schedule,
+    schedule: Box<dyn Rounds>,
     visits: Vec<Visit>,
     thrifty: bool,
     watch: Watch,
@@ -232,9 +233,16 @@ impl Run<'_> {
             begin_ns: when_ns.start,
             duration_ns,
             thrifty: self.thrifty && self.settings.thrifty != self.settings.effort,
+            arm: self.arm(&[cell_index]),
             noise: None,
             outcome,
         }
+    }
+
+    /// The arm of those cells, which are of one.
+    fn arm(&self, cells: &[usize]) -> Option<Arm> {
+        let of = |_: &Arms| Arms::arm_of(cells[0], self.header.cells.len());
+        self.header.arms.as_ref().map(of)
     }
 
     fn request(&self, cells: &[usize]) -> Request {
@@ -250,6 +258,8 @@ impl Run<'_> {
                 effort: if self.thrifty { settings.thrifty } else { settings.effort },
                 deadline_ms: settings.deadline_ms,
                 runner,
+                tampering: None,
+                arm: self.arm(cells),
             },
             Some(op_ns) => Request {
                 parts: parts(&|index| Some(exact::ops(cell(index)))),
@@ -258,6 +268,8 @@ impl Run<'_> {
                     exact::deadline_ms(cell(*index), op_ns[*index], longest_ms)
                 }),
                 runner,
+                tampering: None,
+                arm: self.arm(cells),
             },
         }
     }

@@ -7,7 +7,7 @@ use crate::cell::Cell;
 use crate::environment::counters::Watched;
 use crate::measure::canary::canary_ns;
 use crate::measure::clock::Deadline;
-use crate::record::{Outcome, Request, Unavailable};
+use crate::record::{Arm, Outcome, Request, Unavailable};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// The file of this very program, even where somebody replaces it meanwhile. proc(5).
@@ -27,16 +27,38 @@ const PROBE_MS: u64 = 10_000;
 /// An outcome is some kilobytes; a visit that says more than this is not heard out.
 const MOST_BYTES: usize = 16 << 20;
 
+/// How the process of a visit is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The file of the program: this one, or another that speaks the same.
+    pub program: PathBuf,
+    /// What its environment has beside that of this one, or in place of it.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Default for Launch {
+    /// This very program, in its own environment.
+    fn default() -> Launch {
+        Launch { program: OURSELVES.into(), environment: Vec::new() }
+    }
+}
+
 /// Starts visits.
 pub struct Processes<'a> {
     signals: &'a Signals,
     watched: Watched,
+    launches: [Launch; 2],
 }
 
 impl<'a> Processes<'a> {
     /// Visits that end when a signal comes.
     pub fn new(signals: &'a Signals) -> Processes<'a> {
-        Processes { signals, watched: Watched::new(Path::new("/")) }
+        Processes::of_arms(signals, Default::default())
+    }
+
+    /// Likewise, where visits of arm a are started in the first way and those of arm b in the second.
+    pub fn of_arms(signals: &'a Signals, launches: [Launch; 2]) -> Processes<'a> {
+        Processes { signals, launches, watched: Watched::new(Path::new("/")) }
     }
 }
 
@@ -69,7 +91,9 @@ impl Visitor for Processes<'_> {
         }
         let patience_ms = request.deadline_ms * request.parts.len() as u64 + GRACE_MS;
         let mut listener = Listener::new(request.parts.len(), heard);
-        match ask(&["cell"], request, patience_ms, self.signals, &mut |line| listener.hear(line)) {
+        let [of_a, of_b] = &self.launches;
+        let launch = if request.arm == Some(Arm::B) { of_b } else { of_a };
+        match ask(launch, "cell", request, patience_ms, self.signals, &mut |line| listener.hear(line)) {
             Ok((Heard::Caught(caught), _)) => return Err(caught),
             Ok((Heard::All, status)) => listener.end(status),
             Ok((Heard::TooMuch, _)) => listener.fail("visit", format!("said more than {MOST_BYTES} bytes")),
@@ -145,9 +169,20 @@ impl<'a> Listener<'a> {
 /// # Errors
 /// Where the process that looks could not be started, or a signal came.
 pub fn probe(cells: &[Cell]) -> anyhow::Result<Vec<Option<Unavailable>>> {
-    let signals = Signals::watch()?;
+    probe_by(&Launch::default(), cells, &Signals::watch()?)
+}
+
+/// Asks it by a process that is started in that way, with signals that are watched already.
+///
+/// # Errors
+/// Likewise, and where what was started is no program of this kind.
+pub fn probe_by(
+    launch: &Launch,
+    cells: &[Cell],
+    signals: &Signals,
+) -> anyhow::Result<Vec<Option<Unavailable>>> {
     let mut said = Vec::new();
-    match ask(&["probe"], &cells, PROBE_MS, &signals, &mut |line| said.extend_from_slice(line))? {
+    match ask(launch, "probe", &cells, PROBE_MS, signals, &mut |line| said.extend_from_slice(line))? {
         (Heard::All, status) if status.success() => Ok(serde_json::from_slice(&said)?),
         (Heard::Caught(caught), _) => anyhow::bail!("{}", caught.reason()),
         (_, status) => anyhow::bail!("the process that looks at the machine ended badly: {}", ended(status)),
@@ -168,18 +203,20 @@ fn ended(status: ExitStatus) -> String {
     }
 }
 
-/// Starts this program with those arguments, hands it the question, and hears it line by line until it ends, is
+/// Starts the program with that subcommand, hands it the question, and hears it line by line until it ends, is
 /// late, or a signal comes. Whatever happens, its process group is gone afterwards.
 fn ask(
-    arguments: &[&str],
+    launch: &Launch,
+    subcommand: &str,
     question: &impl serde::Serialize,
     deadline_ms: u64,
     signals: &Signals,
     line: &mut dyn FnMut(&[u8]),
 ) -> io::Result<(Heard, ExitStatus)> {
     let deadline = Deadline::after_ms(deadline_ms);
-    let mut child = Command::new(OURSELVES)
-        .args(arguments)
+    let mut child = Command::new(&launch.program)
+        .arg(subcommand)
+        .envs(launch.environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -1,12 +1,13 @@
 //! Takes up a run where its journal ends: who may, and what is left of the round that was begun.
 
 use super::Settings;
-use super::schedule::Schedule;
+use super::arms::Pairs;
+use super::schedule::{Rounds, Schedule};
 use crate::record::{End, Header, Outcome, Visit};
 
 /// How far a run has come.
 pub struct Begun {
-    pub(super) schedule: Schedule,
+    pub(super) schedule: Box<dyn Rounds>,
     pub(super) visits: Vec<Visit>,
     /// Nanoseconds of the budget that were spent.
     pub(super) spent_ns: u64,
@@ -22,7 +23,15 @@ impl Begun {
     /// A run that is to begin.
     pub fn nothing(header: &Header, settings: &Settings) -> Begun {
         Begun {
-            schedule: Schedule::new(&header.cells, header.seed, header.precision, settings.full_rounds),
+            schedule: match header.arms {
+                Some(_) => Box::new(Pairs::new(&header.cells, header.seed)),
+                None => Box::new(Schedule::new(
+                    &header.cells,
+                    header.seed,
+                    header.precision,
+                    settings.full_rounds,
+                )),
+            },
             visits: Vec::new(),
             spent_ns: 0,
             round: 0,

@@ -21,6 +21,27 @@ const WIDEST: usize = 3;
 /// disturbs one disturbs the next.
 const LEAST_IN_ROUND: usize = 12;
 
+/// What decides which cell is visited when. Pure: it is fed outcomes and asked for the next round.
+pub trait Rounds {
+    /// Before each round: ends the rounds for every cell where those that are left would not be over in time, going by the
+    /// last visit of each. `spent_ns` is when the last visit ended, by the records and not by the clock, so that a run that is
+    /// resumed decides as it would have.
+    fn begin_round(&mut self, round: usize, budget_s: f64, spent_ns: u64);
+    /// The visits of the next round in their order, with the cells of each in theirs; empty when no cell wants
+    /// another visit.
+    fn next_round(&mut self) -> Vec<Vec<usize>>;
+    /// Takes in what came of a visit.
+    fn record(&mut self, cell: usize, outcome: &Outcome, duration_ns: u64);
+    /// Operations of a batch of that cell, once a visit has calibrated it.
+    fn ops(&self, cell: usize) -> Option<u64>;
+    /// Duration of the cell's last visit, in nanoseconds; 0 before the first.
+    fn expected_ns(&self, cell: usize) -> u64;
+    /// Whether the cell wants more visits.
+    fn wants_more(&self, cell: usize) -> bool;
+    /// Cells that want no other visit because they are precise enough.
+    fn done_cells(&self) -> usize;
+}
+
 /// Rounds over cells, in a fresh random order each.
 pub struct Schedule {
     states: Vec<State>,
@@ -41,41 +62,9 @@ impl Schedule {
         Schedule { states, companies: companies(cells), order, precision, full_rounds }
     }
 
-    /// The visits of the next round in their order, with the cells of each in theirs; empty when no cell wants
-    /// another visit.
-    pub fn next_round(&mut self) -> Vec<Vec<usize>> {
-        let mut active = self.with(Standing::Active);
-        if active.is_empty() {
-            return Vec::new();
-        }
-        active.shuffle(&mut self.order);
-        let lacking: Vec<usize> = active.iter().copied().filter(|cell| self.lacks(*cell) > 0).collect();
-        let mut round =
-            if lacking.is_empty() { self.widest(&active) } else { self.in_company(lacking, &active) };
-        let mut done = self.with(Standing::Done);
-        let wanted = done.len().div_ceil(SENTINELS);
-        round.extend_from_slice(done.partial_shuffle(&mut self.order, wanted).0);
-        round.shuffle(&mut self.order);
-        self.visits(round)
-    }
-
     fn with(&self, standing: Standing) -> Vec<usize> {
         let states = self.states.iter().enumerate();
         states.filter(|(_, state)| state.standing == standing).map(|(index, _)| index).collect()
-    }
-
-    /// The round's cells as visits, those of a company in one.
-    fn visits(&self, round: Vec<usize>) -> Vec<Vec<usize>> {
-        let mut visits: Vec<Vec<usize>> = Vec::new();
-        let mut places = HashMap::new();
-        for cell in round {
-            let place = *places.entry(self.companies[cell]).or_insert_with(|| {
-                visits.push(Vec::new());
-                visits.len() - 1
-            });
-            visits[place].push(cell);
-        }
-        visits
     }
 
     /// Those of the active cells that a partial round visits: the ones with the widest intervals; of equally wide ones
@@ -100,28 +89,9 @@ impl Schedule {
         self.full_rounds.saturating_sub(self.states[cell].visits())
     }
 
-    /// Takes in what came of a visit.
-    pub fn record(&mut self, cell: usize, outcome: &Outcome, duration_ns: u64) {
-        let state = &mut self.states[cell];
-        state.take(outcome, duration_ns);
-        let may_be_done = state.visits() >= self.full_rounds;
-        state.look(may_be_done.then_some(self.precision));
-    }
-
     /// Rounds for every cell that are left: visits that some active cell still lacks.
     pub fn full_rounds_left(&self) -> usize {
         self.with(Standing::Active).into_iter().map(|cell| self.lacks(cell)).max().unwrap_or(0)
-    }
-
-    /// Before each round: ends the rounds for every cell where those that are left would not be over in time, going by the
-    /// last visit of each. `spent_ns` is when the last visit ended, by the records and not by the clock, so that a run that is
-    /// resumed decides as it would have.
-    pub fn begin_round(&mut self, round: usize, budget_s: f64, spent_ns: u64) {
-        let left_ns = budget_s * 1e9 - spent_ns as f64;
-        let needed_ns = self.full_round_ns() as f64 * self.full_rounds_left() as f64;
-        if round > LEAST_VISITS && needed_ns > left_ns {
-            self.end_full_rounds();
-        }
     }
 
     /// Ends the rounds for every cell, for want of time, as soon as every active one has as many visits as an interval
@@ -134,34 +104,63 @@ impl Schedule {
         }
     }
 
-    /// Whether the cell wants more visits.
-    pub fn wants_more(&self, cell: usize) -> bool {
-        self.states[cell].standing == Standing::Active
-    }
-
-    /// Operations of a batch of that cell, once a visit has calibrated it.
-    pub fn ops(&self, cell: usize) -> Option<u64> {
-        self.states[cell].ops
-    }
-
-    /// Duration of the cell's last visit, in nanoseconds; 0 before the first.
-    pub fn expected_ns(&self, cell: usize) -> u64 {
-        self.states[cell].last_duration_ns
-    }
-
     /// Duration of one visit of every cell that wants more, by its last one, in nanoseconds.
     pub fn full_round_ns(&self) -> u64 {
         self.with(Standing::Active).iter().map(|cell| self.expected_ns(*cell)).sum()
     }
+}
 
-    /// Cells that want no other visit because they are precise enough.
-    pub fn done_cells(&self) -> usize {
+impl Rounds for Schedule {
+    fn begin_round(&mut self, round: usize, budget_s: f64, spent_ns: u64) {
+        let left_ns = budget_s * 1e9 - spent_ns as f64;
+        let needed_ns = self.full_round_ns() as f64 * self.full_rounds_left() as f64;
+        if round > LEAST_VISITS && needed_ns > left_ns {
+            self.end_full_rounds();
+        }
+    }
+
+    fn next_round(&mut self) -> Vec<Vec<usize>> {
+        let mut active = self.with(Standing::Active);
+        if active.is_empty() {
+            return Vec::new();
+        }
+        active.shuffle(&mut self.order);
+        let lacking: Vec<usize> = active.iter().copied().filter(|cell| self.lacks(*cell) > 0).collect();
+        let mut round =
+            if lacking.is_empty() { self.widest(&active) } else { self.in_company(lacking, &active) };
+        let mut done = self.with(Standing::Done);
+        let wanted = done.len().div_ceil(SENTINELS);
+        round.extend_from_slice(done.partial_shuffle(&mut self.order, wanted).0);
+        round.shuffle(&mut self.order);
+        visits(&self.companies, round)
+    }
+
+    fn record(&mut self, cell: usize, outcome: &Outcome, duration_ns: u64) {
+        let state = &mut self.states[cell];
+        state.take(outcome, duration_ns);
+        let may_be_done = state.visits() >= self.full_rounds;
+        state.look(may_be_done.then_some(self.precision));
+    }
+
+    fn ops(&self, cell: usize) -> Option<u64> {
+        self.states[cell].ops
+    }
+
+    fn expected_ns(&self, cell: usize) -> u64 {
+        self.states[cell].last_duration_ns
+    }
+
+    fn wants_more(&self, cell: usize) -> bool {
+        self.states[cell].standing == Standing::Active
+    }
+
+    fn done_cells(&self) -> usize {
         self.with(Standing::Done).len()
     }
 }
 
 /// For each cell the first of those that it is visited with, itself where it is alone.
-fn companies(cells: &[PlannedCell]) -> Vec<usize> {
+pub(super) fn companies(cells: &[PlannedCell]) -> Vec<usize> {
     let mut firsts = HashMap::new();
     let company = |(index, planned): (usize, &PlannedCell)| {
         let together = planned.cell.measure().is_some_and(Measure::visited_together);
@@ -171,6 +170,20 @@ fn companies(cells: &[PlannedCell]) -> Vec<usize> {
         }
     };
     cells.iter().enumerate().map(company).collect()
+}
+
+/// The round's cells as visits, those of a company in one.
+pub(super) fn visits(companies: &[usize], round: Vec<usize>) -> Vec<Vec<usize>> {
+    let mut visits: Vec<Vec<usize>> = Vec::new();
+    let mut places = HashMap::new();
+    for cell in round {
+        let place = *places.entry(companies[cell]).or_insert_with(|| {
+            visits.push(Vec::new());
+            visits.len() - 1
+        });
+        visits[place].push(cell);
+    }
+    visits
 }
 
 /// A seed that nobody chose, short enough to be typed again.

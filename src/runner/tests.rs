@@ -119,6 +119,7 @@ pub(super) fn header(cells: usize, budget_s: f64) -> Header {
         machine_class: None,
         binary_crc32: Some("1".into()),
         boot_crc32: Some("2".into()),
+        arms: None,
         tables: vec![],
         cells: (0..cells).map(cell).collect(),
     }

@@ -60,7 +60,7 @@ pub fn probed<R>(
 ) -> Result<R, Refusal> {
     let Some(pair) = placement.pair().filter(|_| wanted) else { return within(None) };
     let line = Line::new().map_err(|error| Refusal::failed(PHASE, error))?;
-    spawn::with_workers(&line, &pair, "processes", |controls| {
+    spawn::with_workers(&line, &pair, "processes", None, |controls| {
         collect(controls, 0, deadline, PHASE)?;
         let probe = Probe { line: &line, controls };
         let done = within(Some(probe))?;

@@ -106,7 +106,8 @@ pub fn run(
     let alone = workload.calls_before();
     let ops = match (alone, given_ops) {
         (Some(_), _) => 1,
-        (None, Some(ops)) => ops,
+        // What another arm of a comparison chose may be too little for the channel of this one.
+        (None, Some(ops)) => ops.max(least),
         (None, None) => calibrate(sampling.target_ns, least, |ops| session.elapsed(ops, "warm-up"))?,
     };
     workload.has_room(ops).map_err(Refusal::of_opening)?;

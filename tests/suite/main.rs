@@ -3,6 +3,7 @@
 //! With [`drivers::SWITCH`] in the environment this test program is ipcmatrix itself, with mechanisms that
 //! misbehave in its catalog; its visits are processes of the same file and see the same catalog.
 
+mod ab;
 mod browser;
 mod calls;
 mod cells;
@@ -17,6 +18,7 @@ mod log;
 mod machine;
 mod machine_code;
 mod matrices;
+mod noise;
 mod operation;
 mod page;
 mod plots;
@@ -25,7 +27,9 @@ mod readiness;
 mod readme;
 mod refusals;
 mod resume;
+mod selfcheck;
 mod serve;
+mod tampering;
 mod user;
 
 use ipcmatrix::catalog::Catalog;
@@ -43,16 +47,20 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(machine::cpus().len().min(MOST_AT_ONCE));
     let rooms = [
+        ab::trials(),
         conformance::trials(),
         doctor::trials(),
         effort::trials(),
         hostile::trials(),
         kills::trials(),
         log::trials(),
+        noise::trials(),
         readme::trials(),
         refusals::trials(),
         resume::trials(),
+        selfcheck::trials(),
         serve::trials(),
+        tampering::trials(),
         input::trials(),
         matrices::trials(),
         user::trials(),

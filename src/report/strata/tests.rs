@@ -47,6 +47,7 @@ fn figure(placement: &str, visits: &[Measured], metric: Metric) -> Figure {
         duration_ns: 1,
         thrifty: false,
         noise: None,
+        arm: None,
         outcome: Outcome::Measured(Box::new(measured.clone())),
     };
     let header = Header {
@@ -62,6 +63,7 @@ fn figure(placement: &str, visits: &[Measured], metric: Metric) -> Figure {
         machine_class: None,
         binary_crc32: None,
         boot_crc32: None,
+        arms: None,
         tables: Vec::new(),
         cells: vec![PlannedCell { cell: cell.clone(), unavailable: None }],
     };

@@ -70,6 +70,7 @@ fn visit(index: usize, round: u32) -> Visit {
         begin_ns: u64::from(position) * 200_000_000,
         duration_ns: 100_000_000,
         thrifty: false,
+        arm: None,
         noise: Some(Noise {
             foreign_share: Some(0.01),
             steal_share: Some(0.0),

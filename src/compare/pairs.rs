@@ -1,0 +1,148 @@
+//! The visits of two arms as pairs of one round.
+
+use super::{Effect, LEAST_ADDITIVE, LEAST_INTERACTING, Margin, log_of};
+use crate::cell::{Axis, Cell, Measure};
+use crate::measure::stats::{Estimate, loop_counts};
+use crate::record::{Arms, Header, Measured, Outcome, PlannedCell, Visit};
+use std::collections::BTreeMap;
+
+/// A cell of both arms, and what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair<'a> {
+    /// The cell of arm a.
+    pub a: &'a Cell,
+    /// The cell of arm b.
+    pub b: &'a Cell,
+    /// What came of it, or why there is nothing to compare.
+    pub found: Result<Found, Missing>,
+}
+
+/// What the rounds in which both arms were measured give.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Nanoseconds an operation of arm a, over all its visits.
+    pub a_ns: Estimate,
+    /// Nanoseconds an operation of arm b.
+    pub b_ns: Estimate,
+    /// The logarithms of the ratio of times, arm b over arm a, one a round.
+    pub log_ratios: Vec<f64>,
+    /// What they say together.
+    pub effect: Effect,
+    /// What matters in this cell.
+    pub margin: Margin,
+    /// Whether the time of the loop around the operations was taken off both arms.
+    pub net: bool,
+    /// Operations of a batch of arm a and of arm b.
+    pub ops: [u64; 2],
+    /// Visits whose partner is missing.
+    pub alone: usize,
+}
+
+/// Why there is nothing to compare.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Missing {
+    /// The machine or the kernel refuses an arm: which, why and what would help.
+    Unavailable(String),
+    /// A visit failed.
+    Failed(String),
+    /// What is left without the loop around the operations is not above 0 in some visit.
+    BelowResolution,
+    /// No round has both.
+    NotVisited,
+}
+
+/// Every pair of the run, in the order of the header. The header has arms.
+pub fn pairs<'a>(header: &'a Header, arms: &Arms, visits: &[Visit]) -> Vec<Pair<'a>> {
+    let (of_a, of_b) = header.cells.split_at(header.cells.len() / 2);
+    let mut by_cell: Vec<Vec<&Visit>> = vec![Vec::new(); header.cells.len()];
+    for visit in visits {
+        by_cell[visit.cell_index].push(visit);
+    }
+    let (visits_a, visits_b) = by_cell.split_at(of_a.len());
+    let one = |index: usize| {
+        let planned = [&of_a[index], &of_b[index]];
+        let margin = Margin {
+            least: log_of(
+                arms.least.unwrap_or_else(|| least(&of_a[index].cell).max(least(&of_b[index].cell))),
+            ),
+            floor: arms.floors.get(index).copied().flatten(),
+        };
+        let found = find(planned, [&visits_a[index], &visits_b[index]], margin);
+        Pair { a: &of_a[index].cell, b: &of_b[index].cell, found }
+    };
+    (0..of_a.len()).map(one).collect()
+}
+
+/// The least effect of interest of a cell, as a part, by its kind: whether only additional time disturbs it.
+pub fn least(cell: &Cell) -> f64 {
+    let contended = cell.measure().is_some_and(Measure::counts_each_worker) && cell.count(Axis::Workers) > 1;
+    let additive = !contended && cell.word(Axis::Placement) == "same_cpu";
+    if additive { LEAST_ADDITIVE } else { LEAST_INTERACTING }
+}
+
+fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> Result<Found, Missing> {
+    for (arm, (planned, visits)) in ["a", "b"].into_iter().zip(planned.into_iter().zip(visits)) {
+        missing(arm, planned, visits)?;
+    }
+    let [by_round_a, by_round_b] = visits.map(by_round);
+    let both: Vec<(&Measured, &Measured)> =
+        by_round_a.iter().filter_map(|(round, a)| Some((*a, *by_round_b.get(round)?))).collect();
+    let alone = by_round_a.len() + by_round_b.len() - 2 * both.len();
+    let (Some((first_a, first_b)), net) = (both.first(), loops_count(&both)) else {
+        return Err(Missing::NotVisited);
+    };
+    let ops = [first_a.ops, first_b.ops];
+    let of = |measured: &Measured| match measured.overhead {
+        Some(overhead) if net => measured.lead_ns() - overhead.twin_ns,
+        _ => measured.lead_ns(),
+    };
+    let a: Vec<f64> = both.iter().map(|(a, _)| of(a)).collect();
+    let b: Vec<f64> = both.iter().map(|(_, b)| of(b)).collect();
+    let log_ratios: Vec<f64> = a.iter().zip(&b).map(|(a, b)| (b / a).ln()).collect();
+    if a.iter().chain(&b).any(|ns| *ns <= 0.0) {
+        return Err(Missing::BelowResolution);
+    }
+    let estimates = (Estimate::of(&a), Estimate::of(&b), Effect::of_pairs(&log_ratios));
+    let (Some(a_ns), Some(b_ns), Some(effect)) = estimates else { return Err(Missing::BelowResolution) };
+    Ok(Found { a_ns, b_ns, log_ratios, effect, margin, net, ops, alone })
+}
+
+/// A failed visit of an arm, or that it is refused.
+fn missing(arm: &str, planned: &PlannedCell, visits: &[&Visit]) -> Result<(), Missing> {
+    let refusal = visits.iter().find_map(|visit| match &visit.outcome {
+        Outcome::Unavailable(unavailable) => Some(unavailable),
+        _ => None,
+    });
+    let failure = visits.iter().find_map(|visit| match &visit.outcome {
+        Outcome::Failed { phase, error } => Some(format!("arm {arm} failed ({phase}): {error}")),
+        _ => None,
+    });
+    match (failure, refusal.or(planned.unavailable.as_ref())) {
+        (Some(text), _) => Err(Missing::Failed(text)),
+        (None, Some(why)) => Err(Missing::Unavailable(format!(
+            "arm {arm}: {}; to make it available: {}",
+            why.reason, why.remedy
+        ))),
+        (None, None) => Ok(()),
+    }
+}
+
+fn by_round<'a>(visits: &[&'a Visit]) -> BTreeMap<u32, &'a Measured> {
+    let measured = |visit: &&'a Visit| match &visit.outcome {
+        Outcome::Measured(measured) => Some((visit.round, &**measured)),
+        _ => None,
+    };
+    visits.iter().filter_map(measured).collect()
+}
+
+/// Whether the loop around the operations is more than a negligible part of an arm; it then counts in neither.
+fn loops_count(both: &[(&Measured, &Measured)]) -> bool {
+    let count = |of: fn(&(&Measured, &Measured)) -> f64, twin: fn(&(&Measured, &Measured)) -> Option<f64>| {
+        let raw: Vec<f64> = both.iter().map(of).collect();
+        let loops: Option<Vec<f64>> = both.iter().map(twin).collect();
+        loops.map(|loops| loop_counts(&raw, &loops))
+    };
+    let a = count(|(a, _)| a.lead_ns(), |(a, _)| a.overhead.map(|overhead| overhead.twin_ns));
+    let b = count(|(_, b)| b.lead_ns(), |(_, b)| b.overhead.map(|overhead| overhead.twin_ns));
+    a.zip(b).is_some_and(|(a, b)| a || b)
+}

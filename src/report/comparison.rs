@@ -1,0 +1,331 @@
+//! The report of a run of two arms: a row a cell, with both figures, the ratio of times and the verdict.
+
+use super::cells::{measure_unit, measure_value, slots};
+use super::digits::{counted, uncertainty, value};
+use super::document::{Document, Footnotes, Panel, Place, Sheet, split_value};
+use super::escape::command;
+use super::facts::{ended_fact, visits_fact};
+use super::load::Run;
+use super::metric::Metric;
+use crate::cell::{Axis, Cell, Measure, Value};
+use crate::compare::pairs::{Found, Missing, Pair, pairs};
+use crate::compare::{FALSE_DISCOVERIES, Judged, MOST_NEEDED, Reason, Verdict, judge};
+use crate::measure::stats::{Estimate, Interval};
+use crate::record::Arms;
+use serde_json::{Map, json};
+use std::collections::BTreeSet;
+
+/// The version that the JSON document carries.
+pub const SCHEMA: &str = "ipcmatrix.ab.v1";
+
+const HEAD: &[&str] = &["cell", "a", "b", "time b/a", "95 %", "p", "verdict"];
+
+/// A pair with its verdict; none where there is nothing to compare.
+pub struct Row<'a> {
+    /// The pair.
+    pub pair: Pair<'a>,
+    /// What to think of it.
+    pub judged: Option<Judged>,
+}
+
+/// Every pair of the run, judged together; none where the run has no arms.
+pub fn rows(run: &Run) -> Vec<Row<'_>> {
+    let Some(arms) = &run.header.arms else { return Vec::new() };
+    let pairs = pairs(&run.header, arms, &run.visits);
+    let found: Vec<&Found> = pairs.iter().filter_map(|pair| pair.found.as_ref().ok()).collect();
+    let effects: Vec<_> = found.iter().map(|found| (found.effect, found.margin)).collect();
+    let mut judged = judge(&effects).into_iter();
+    let mut rows = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        let judged = pair.found.is_ok().then(|| judged.next()).flatten();
+        rows.push(Row { pair, judged });
+    }
+    rows
+}
+
+/// The comparison of a run with arms.
+pub(super) fn document(run: &Run, arms: &Arms) -> Document {
+    let rows = rows(run);
+    let measures = Measure::ALL.iter().map(|measure| {
+        let of: Vec<&Row> = rows.iter().filter(|row| row.pair.a.measure() == Some(*measure)).collect();
+        (*measure, of)
+    });
+    Document {
+        title: format!("ipcmatrix: {}, {} against {}", run.header.matrices.join(", "), arms.a, arms.b),
+        facts: facts(run, arms, &rows),
+        reading: reading(),
+        sheets: measures
+            .filter(|(_, rows)| !rows.is_empty())
+            .map(|(measure, rows)| sheet(measure, &rows))
+            .collect(),
+    }
+}
+
+fn facts(run: &Run, arms: &Arms, rows: &[Row]) -> Vec<(&'static str, String)> {
+    let header = &run.header;
+    let mut facts = vec![
+        ("command", command(&header.command)),
+        ("arm a", arms.a.clone()),
+        ("arm b", arms.b.clone()),
+        ("begun", header.started.clone()),
+        ("version", header.version.clone()),
+        ("seed", header.seed.to_string()),
+        ("verdicts", verdicts(rows)),
+        ("visits", format!("{}; {} asked for", visits_fact(run), counted(arms.rounds as usize, "round"))),
+        ("floors", arms.floors_from.clone()),
+        ("ended", ended_fact(run, &slots(run, Metric::Figure))),
+    ];
+    if arms.a == arms.b {
+        facts.push((
+            "arms",
+            "both are the same: every difference is chance or a fault of the measuring".into(),
+        ));
+    }
+    let crcs = arms.program_crc32.iter().flat_map(|crcs| ["a", "b"].into_iter().zip(crcs));
+    facts.extend(crcs.filter_map(|(arm, crc)| {
+        crc.as_ref().map(|crc| ("program", format!("arm {arm} is another program, CRC-32 {crc}")))
+    }));
+    facts.extend(left_out(arms).into_iter().map(|text| ("left out", text)));
+    facts.extend(
+        header.machine_class.iter().map(|[class, line]| ("machine", format!("class {class}: {line}"))),
+    );
+    facts
+}
+
+/// Cells that are not compared, those with the same reason together.
+fn left_out(arms: &Arms) -> Vec<String> {
+    let reasons: BTreeSet<&str> = arms.left_out.iter().map(|[_, why]| why.as_str()).collect();
+    let of = |reason: &str| {
+        let cells: Vec<&str> =
+            arms.left_out.iter().filter(|[_, why]| why == reason).map(|[cell, _]| cell.as_str()).collect();
+        format!("{} ({}): {reason}", counted(cells.len(), "cell"), cells.join("; "))
+    };
+    reasons.into_iter().map(of).collect()
+}
+
+/// `12: 1 slower, 0 faster, 10 equal, 1 undecided`.
+fn verdicts(rows: &[Row]) -> String {
+    let count = |word: &str| rows.iter().filter(|row| word_of(row) == word).count();
+    let each = ["slower", "faster", "equal", "undecided", "unavailable", "failed", "not compared"];
+    let counts: Vec<String> = each
+        .iter()
+        .map(|word| (count(word), word))
+        .filter(|(count, word)| *count > 0 || each[..4].contains(word))
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    format!("{}: {}", counted(rows.len(), "cell"), counts.join(", "))
+}
+
+/// The word for what came of a pair.
+pub fn word_of(row: &Row) -> &'static str {
+    match (&row.pair.found, row.judged) {
+        (Ok(_), Some(judged)) => judged.verdict.word(),
+        (Err(Missing::Unavailable(_)), _) => "unavailable",
+        (Err(Missing::Failed(_)), _) => "failed",
+        _ => "not compared",
+    }
+}
+
+fn reading() -> Vec<String> {
+    vec![
+        "Both arms of a cell are visited one after the other in each round, in an order that is drawn. The ratio is that of \
+         times, so above 1 arm b is slower, also where the figures are rates: the Hodges-Lehmann estimate over the rounds, \
+         with its 95 % signed-rank interval and the p of Wilcoxon's signed-rank test."
+            .into(),
+        format!(
+            "Equal: the 90 % interval lies within the least effect of interest (5 % where only additional time disturbs, else \
+             10 %, or --least). Slower, faster: p passes Benjamini and Hochberg's rule over all cells, with {:.0} % of false \
+             calls at most, and the effect is above the noise floor where one is known. ± is the 95 % interval of the median.",
+            100.0 * FALSE_DISCOVERIES
+        ),
+    ]
+}
+
+fn sheet(measure: Measure, rows: &[&Row]) -> Sheet {
+    let mut footnotes = Footnotes::default();
+    let cells: Vec<&Cell> = rows.iter().flat_map(|row| [row.pair.a, row.pair.b]).collect();
+    let constant = constants(&cells);
+    let line = |row: &&Row| (label(&row.pair, &constant), places(row, &mut footnotes));
+    let rows: Vec<(String, Vec<Place>)> = rows.iter().map(line).collect();
+    let constants: Vec<String> =
+        constant.iter().map(|(axis, value)| split_value(*axis, &Some(value.clone()))).collect();
+    let all = (!constants.is_empty()).then(|| format!("All cells: {}.", constants.join("; ")));
+    Sheet {
+        plot: None,
+        heading: format!("{} ({})", measure.name(), measure_unit(measure)),
+        captions: all.into_iter().collect(),
+        panels: vec![Panel {
+            heading: String::new(),
+            head: HEAD.iter().map(ToString::to_string).collect(),
+            rows,
+        }],
+        notes: Vec::new(),
+        footnotes: footnotes.texts,
+    }
+}
+
+/// The axes that have the same value in every cell.
+fn constants(cells: &[&Cell]) -> Vec<(Axis, Value)> {
+    let Some(first) = cells.first() else { return Vec::new() };
+    let everywhere =
+        |(axis, value): &(Axis, &Value)| cells.iter().all(|cell| cell.get(*axis) == Some(*value));
+    let named = first.axes().filter(|(axis, _)| !matches!(axis, Axis::Measure | Axis::Mechanism));
+    named.filter(everywhere).map(|(axis, value)| (axis, value.clone())).collect()
+}
+
+/// What tells the pair from the others: what both arms have and not every cell of the table.
+fn label(pair: &Pair, constant: &[(Axis, Value)]) -> String {
+    let told = |(axis, value): &(Axis, &Value)| {
+        let common = pair.b.get(*axis) == Some(*value);
+        common && *axis != Axis::Measure && constant.iter().all(|(known, _)| known != axis)
+    };
+    let word = |(axis, value): (Axis, &Value)| match axis {
+        Axis::Mechanism => value.to_string(),
+        _ => format!("{axis}={value}"),
+    };
+    let words: Vec<String> = pair.a.axes().filter(told).map(word).collect();
+    if words.is_empty() { "all".into() } else { words.join(" ") }
+}
+
+fn places(row: &Row, footnotes: &mut Footnotes) -> Vec<Place> {
+    let mut verdict = Place { text: verdict_text(row), ..Place::default() };
+    verdict.marks = remarks(row).into_iter().map(|text| footnotes.number(text)).collect();
+    verdict.marks.sort_unstable();
+    let plain = |text: String| Place { text, ..Place::default() };
+    let Ok(found) = &row.pair.found else {
+        let nothing = (2..HEAD.len()).map(|_| plain("-".into()));
+        return nothing.chain([verdict]).collect();
+    };
+    let effect = &found.effect;
+    vec![
+        plain(figure(row.pair.a, &found.a_ns)),
+        plain(figure(row.pair.b, &found.b_ns)),
+        plain(ratio(effect.log_ratio)),
+        plain(effect.interval_95.map_or("-".into(), between)),
+        plain(effect.p.map_or("-".into(), p_text)),
+        verdict,
+    ]
+}
+
+/// The figure of an arm in the unit of the measure.
+fn figure(cell: &Cell, ns: &Estimate) -> String {
+    let scale = measure_value(cell, 1.0);
+    let shown = if cell.measure() == Some(Measure::Bandwidth) { ns.rate(scale) } else { ns.scaled(scale) };
+    value(&shown) + &uncertainty(&shown).map(|text| format!(" {text}")).unwrap_or_default()
+}
+
+fn ratio(log: f64) -> String {
+    format!("{:.3}", log.exp())
+}
+
+fn between(logs: Interval) -> String {
+    format!("{} to {}", ratio(logs.low), ratio(logs.high))
+}
+
+fn p_text(p: f64) -> String {
+    if p < 0.0001 { "<0.0001".into() } else { format!("{p:.4}") }
+}
+
+fn verdict_text(row: &Row) -> String {
+    let needed = match row.judged.map(|judged| judged.verdict) {
+        Some(Verdict::Undecided(Reason::MoreNeeded(rounds))) if rounds < MOST_NEEDED => {
+            format!(" (about {rounds} rounds)")
+        }
+        _ => String::new(),
+    };
+    format!("{}{needed}", word_of(row))
+}
+
+/// What a reader should know of a pair.
+fn remarks(row: &Row) -> Vec<String> {
+    let found = match &row.pair.found {
+        Ok(found) => found,
+        Err(Missing::Unavailable(why) | Missing::Failed(why)) => return vec![why.clone()],
+        Err(Missing::BelowResolution) => {
+            return vec!["in some visit nothing was left without the loop around the operations".into()];
+        }
+        Err(Missing::NotVisited) => return vec!["no round has a visit of both arms".into()],
+    };
+    let mut remarks = Vec::new();
+    match row.judged.map(|judged| judged.verdict) {
+        Some(Verdict::Undecided(Reason::BelowFloor)) => {
+            let floor = 100.0 * found.margin.floor.unwrap_or(0.0).exp_m1();
+            remarks.push(format!("not above the noise floor of the cell here, {floor:.1} %"));
+        }
+        Some(Verdict::Undecided(Reason::TooFew)) => {
+            remarks.push(format!("{} are too few for an interval", counted(found.log_ratios.len(), "round")));
+        }
+        _ => {}
+    }
+    if found.net {
+        remarks.push("net: the loop around the operations was taken off both arms, visit by visit".into());
+    }
+    if found.ops[0] != found.ops[1] {
+        let [a, b] = found.ops;
+        remarks.push(format!(
+            "batches of {a} operations in arm a, of {b} in arm b, whose channel asks for more"
+        ));
+    }
+    if found.alone > 0 {
+        let visits = counted(found.alone, "visit");
+        remarks.push(format!("{visits} without a partner in the same round: not compared"));
+    }
+    remarks
+}
+
+/// The comparison as one JSON document. Times are nanoseconds an operation; a ratio is that of times, arm b over arm a.
+///
+/// # Errors
+/// Where a number has no JSON form; none of those here lacks one.
+pub fn json(run: &Run) -> serde_json::Result<String> {
+    let header = &run.header;
+    let rows = rows(run);
+    let document = json!({
+        "schema": SCHEMA,
+        "version": header.version,
+        "command": header.command,
+        "matrices": header.matrices,
+        "started": header.started,
+        "ended": run.end.as_ref().map(|end| end.reason.as_str()),
+        "machine_class": header.machine_class,
+        "seed": header.seed,
+        "arms": header.arms,
+        "cells": rows.iter().map(cell_json).collect::<Vec<_>>(),
+    });
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+fn cell_json(row: &Row) -> serde_json::Value {
+    let mut cell = Map::new();
+    cell.insert("a".into(), json!(row.pair.a));
+    cell.insert("b".into(), json!(row.pair.b));
+    cell.insert("verdict".into(), word_of(row).into());
+    cell.insert("remarks".into(), remarks(row).into());
+    let Ok(found) = &row.pair.found else { return cell.into() };
+    let ends = |interval: Option<Interval>| interval.map(|interval| [interval.low, interval.high]);
+    let ratios =
+        |interval: Option<Interval>| interval.map(|interval| [interval.low.exp(), interval.high.exp()]);
+    let needed = match row.judged.map(|judged| judged.verdict) {
+        Some(Verdict::Undecided(Reason::MoreNeeded(rounds))) => Some(rounds),
+        _ => None,
+    };
+    let facts = json!({
+        "a_ns": found.a_ns.value,
+        "a_ns_interval_95": ends(found.a_ns.interval),
+        "b_ns": found.b_ns.value,
+        "b_ns_interval_95": ends(found.b_ns.interval),
+        "rounds": found.log_ratios.len(),
+        "ratio": found.effect.log_ratio.exp(),
+        "ratio_interval_95": ratios(found.effect.interval_95),
+        "ratio_interval_90": ratios(found.effect.interval_90),
+        "p": found.effect.p,
+        "q": row.judged.and_then(|judged| judged.q),
+        "least_ratio": found.margin.least.exp(),
+        "floor_ratio": found.margin.floor.map(f64::exp),
+        "rounds_needed": needed,
+    });
+    if let serde_json::Value::Object(facts) = facts {
+        cell.extend(facts);
+    }
+    cell.into()
+}
