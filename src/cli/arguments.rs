@@ -201,7 +201,10 @@ Examples:
   ipcmatrix report out --format csv > samples.csv
   ipcmatrix report out --published
   ipcmatrix report out --mute W003,W007
-  ipcmatrix report out --metric cpu_ns_per_op";
+  ipcmatrix report out --metric cpu_ns_per_op
+  ipcmatrix report out --format html > report.html
+  ipcmatrix report out --format svg --table A.2 > bandwidth.svg
+  ipcmatrix report out --format svg -o plots";
 
 #[derive(Args, Debug)]
 #[command(after_help = REPORT_EXAMPLES)]
@@ -218,6 +221,12 @@ pub struct Report {
     /// Put published figures and the ratio to them beside today's
     #[arg(long)]
     pub published: bool,
+    /// Draw this table (svg)
+    #[arg(long, value_name = "ID")]
+    pub table: Vec<String>,
+    /// Folder for a file of each plot (svg)
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub muted: Muted,
 }
@@ -230,6 +239,10 @@ pub enum Format {
     Md,
     /// One row a sample
     Csv,
+    /// One page with tables and plots, that needs nothing else
+    Html,
+    /// A picture of a table whose rows are numbers
+    Svg,
 }
 
 const DOCTOR_EXAMPLES: &str = "\

@@ -11,6 +11,7 @@ mod matrices;
 mod mute;
 mod output;
 mod plan;
+mod plots;
 mod report;
 mod resume;
 mod run;

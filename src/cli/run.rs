@@ -2,7 +2,7 @@
 
 use super::arguments::{Amount, Run as Arguments};
 use super::resume::{self, Standing};
-use super::{FAILED, UNSURE, WELL, matrices, output};
+use super::{FAILED, UNSURE, WELL, matrices, output, plots};
 use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
@@ -10,6 +10,7 @@ use crate::measure::clock::{Clock, Monotonic, utc_now};
 use crate::record::{Effort, Header, PlannedCell, Resumed, Table};
 use crate::report::cells::{Slot, slots};
 use crate::report::digits::counted;
+use crate::report::document::document;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
 use crate::report::warnings::{Findings, verdict};
@@ -353,7 +354,7 @@ pub fn publish(
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
-        match markdown::markdown(run, options).and_then(|text| output::write(&readme, &text)) {
+        match write_report(run, folder, &readme, options) {
             Ok(()) if arguments.quiet => {}
             Ok(()) => output::say(&format!("report: {}", readme.display())),
             Err(error) => {
@@ -372,6 +373,13 @@ pub fn publish(
         None if arguments.strict => strict(&slots, run.header.precision),
         None => WELL,
     })
+}
+
+/// Writes the plots, then the document that links them.
+fn write_report(run: &Run, folder: &Path, readme: &Path, options: Options) -> Result<()> {
+    let options = Options { linked: true, ..options };
+    plots::write(&document(run, options)?, folder)?;
+    output::write(readme, &markdown::markdown(run, options)?)
 }
 
 /// Whether every measured cell reached the precision, as an exit code. Those below resolution did not.

@@ -12,6 +12,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a condition is looked at.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// The browser's program.
+pub const CHROMIUM: &str = "chromium";
+
 /// Somebody who may do nothing special.
 pub const ORDINARY: u32 = 65534;
 
@@ -38,6 +41,8 @@ pub enum Need {
     FullDevice,
     /// A processor whose machine code the trial can read.
     X86,
+    /// The browser Chromium.
+    Chromium,
     /// The log daemon rsyslogd.
     Rsyslogd,
     /// What the driver under test is made of: it was looked for, and is not here.
@@ -49,6 +54,7 @@ impl Need {
     pub fn missing(self) -> Option<String> {
         let when = |missing: bool, reason: &str| missing.then(|| reason.to_owned());
         match self {
+            Need::Chromium => when(!works(CHROMIUM, &["--version"]), "needs the browser chromium"),
             Need::TwoCpus => when(cpus().len() < 2, "needs two CPUs"),
             Need::Tool(name) => (!works(name, &["--version"])).then(|| format!("needs the program {name}")),
             Need::UserNamespace => {

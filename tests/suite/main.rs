@@ -4,6 +4,7 @@
 //! misbehave in its catalog; its visits are processes of the same file and see the same catalog.
 
 mod ab;
+mod browser;
 mod calls;
 mod cells;
 mod conformance;
@@ -19,6 +20,8 @@ mod machine_code;
 mod matrices;
 mod noise;
 mod operation;
+mod page;
+mod plots;
 mod program;
 mod readiness;
 mod readme;
@@ -64,6 +67,8 @@ fn main() -> ExitCode {
         calls::trials(),
         readiness::trials(),
         operation::trials(),
+        page::trials(),
+        plots::trials(),
         machine_code::trials(),
     ];
     libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()
