@@ -1,7 +1,9 @@
 //! The command line: what was typed becomes a plan, a run or a document. Errors end here, with an exit code.
 
 mod arguments;
+mod compare;
 mod doctor;
+mod gate_files;
 mod list;
 mod matrices;
 mod output;
@@ -22,6 +24,10 @@ const WELL: u8 = 0;
 const FAILED: u8 = 1;
 /// Usage, or a file that is not valid.
 const USAGE: u8 = 2;
+/// A check that was asked for failed: a regression, a broken gate.
+const BROKEN: u8 = 3;
+/// A check that was asked for decides nothing.
+const UNDECIDED: u8 = 4;
 /// A measured cell did not reach the precision, and the user asked for that to be an error.
 const UNSURE: u8 = 5;
 
@@ -73,6 +79,7 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::Plan(arguments) => plan::plan(&arguments, catalog),
         Command::List(arguments) => list::list(arguments.what, catalog),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments, catalog),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
         Command::Cell => crate::visit::main(catalog),
         Command::Probe => crate::visit::probe(catalog),

@@ -1,9 +1,11 @@
 //! `report`: the tables of runs that were made before.
 
 use super::arguments::{Format, Report as Arguments};
+use super::compare::gate_code;
 use super::{WELL, output, usage};
+use crate::report::cells::slots;
 use crate::report::metric::Metric;
-use crate::report::{Options, csv, load, markdown, text};
+use crate::report::{Options, csv, gates, load, markdown, text};
 use anyhow::Result;
 
 /// What would be left out silently is refused.
@@ -21,19 +23,27 @@ fn check(arguments: &Arguments) -> Result<()> {
 /// Prints each run in the format.
 ///
 /// # Errors
-/// A run that cannot be read: exit code 2, as it is a file that is not valid.
+/// A run that cannot be read: exit code 2, as it is a file that is not valid. Likewise gates that are asked for and not there.
 pub fn report(arguments: &Arguments) -> Result<u8> {
     check(arguments)?;
     let options = Options { metric: arguments.metric, published: arguments.published };
     let mut documents = Vec::new();
+    let mut limits = Vec::new();
     for path in &arguments.runs {
         let run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
+        limits.extend(gates::of_run(&run, &slots(&run, Metric::Figure)));
         documents.push(match arguments.format {
             Format::Text => text::text(&run, options)?,
             Format::Md => markdown::markdown(&run, options)?,
             Format::Csv => csv::csv(&run),
         });
     }
+    if arguments.gate && limits.is_empty() {
+        return Err(usage(
+            "no run has a gate with max or min, so nothing can be judged: write [[gate]] into the matrix and run it, or judge \
+             max_regression by `ipcmatrix compare`",
+        ));
+    }
     output::print(&documents.join("\n"))?;
-    Ok(WELL)
+    Ok(if arguments.gate { gate_code(&limits) } else { WELL })
 }

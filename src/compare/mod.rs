@@ -4,6 +4,7 @@
 //! An effect is the natural logarithm of a ratio of times, the second over the first: above 0 the second is slower.
 
 pub mod pairs;
+pub mod stored;
 mod verdict;
 
 pub use verdict::{FALSE_DISCOVERIES, Judged, MOST_NEEDED, Reason, Verdict, judge};

@@ -13,7 +13,12 @@ use anyhow::Result;
 /// # Errors
 /// Those of [`super::projection::project`].
 pub fn markdown(run: &Run, options: Options) -> Result<String> {
-    let Document { title, facts, reading, sheets } = document(run, options)?;
+    Ok(render(document(run, options)?))
+}
+
+/// A document as Markdown.
+pub fn render(document: Document) -> String {
+    let Document { title, facts, reading, sheets } = document;
     let mut lines = vec![format!("# {}", escape::markdown(&title)), String::new()];
     lines.extend(facts.iter().map(|(label, text)| fact(label, text)));
     for paragraph in reading {
@@ -23,7 +28,7 @@ pub fn markdown(run: &Run, options: Options) -> Result<String> {
         push_sheet(sheet, &mut lines);
     }
     lines.push(String::new());
-    Ok(lines.join("\n"))
+    lines.join("\n")
 }
 
 fn fact(label: &str, text: &str) -> String {
