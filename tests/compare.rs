@@ -5,6 +5,7 @@ mod generated;
 
 use generated::{Plan, cells, write};
 use ipcmatrix::cell::{Axis, Cell};
+use ipcmatrix::compare::floors::{Floor, Floors};
 use ipcmatrix::compare::stored::{Allowed, Comparison, Row, Rules, Stratum, compare};
 use ipcmatrix::report::compared::{self, Compared};
 use ipcmatrix::report::gates::{self, State};
@@ -101,10 +102,25 @@ fn one_run_against_one_decides_nothing_without_a_floor() {
     assert!(found.found().all(|found| found.judged.q.is_none() && found.effect.interval_95.is_none()));
     let two = usual(&many(2, &Plan::new(1)), &many(2, &Plan::new(2).changed(3, 1.5)));
     assert_eq!(with_word(&two, "inconclusive").len(), cells().len(), "two a side are not tested either");
-    let floors = cells().into_iter().map(|cell| (cell, 0.1)).collect();
-    let found = sides.compared(&Rules { floors, ..Rules::default() });
+    let found = sides.compared(&Rules { floors: Some(floors(0.1)), ..Rules::default() });
     assert_eq!(with_word(&found, "regression"), [3]);
     assert_eq!(with_word(&found, "inconclusive").len(), cells().len() - 1);
+}
+
+/// The same floor in every cell.
+fn floors(single: f64) -> Floors {
+    let mut floors = Floors::new("0.1.0", Default::default());
+    for cell in cells() {
+        floors.put(Floor { cell, calibrated: String::new(), rounds: 20, paired: single, single });
+    }
+    floors
+}
+
+#[test]
+fn runs_that_are_tested_need_no_floor() {
+    let sides = Sides::of(&many(5, &Plan::new(1)), &many(5, &Plan::new(2).changed(3, 1.2)));
+    let found = sides.compared(&Rules { floors: Some(floors(0.5)), ..Rules::default() });
+    assert_eq!(with_word(&found, "regression"), [3]);
 }
 
 #[test]

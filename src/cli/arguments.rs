@@ -1,5 +1,9 @@
 //! What may be typed.
 
+mod compared;
+
+pub use compared::{Ab, Calibrate, Conduct, FailOn};
+
 use crate::report::metric::{METRICS, Metric};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -23,7 +27,7 @@ Examples:
   ipcmatrix report reports/2026-01-31-intel-xeon-2cpu --format md
 
 Exit codes: 0 all well, 1 the tool or a cell failed, 2 usage or an invalid file,
-3 a check that was asked for failed (regression, gate), 4 it decides nothing,
+3 a check that was asked for failed (a regression, a broken gate), 4 it decides nothing,
 5 a measured cell did not reach the precision (run --strict),
 130 and 143 a signal came and what was there was saved.";
 
@@ -31,6 +35,10 @@ Exit codes: 0 all well, 1 the tool or a cell failed, 2 usage or an invalid file,
 pub enum Command {
     /// Run a matrix, print its tables and write a report folder
     Run(Run),
+    /// Compare two arms of the same cells, measured in the same rounds: settings, variables or programs
+    Ab(Ab),
+    /// Measure every cell against itself, and keep how far it lies from itself as its noise floor
+    Calibrate(Calibrate),
     /// Show the cells of a matrix, which of them this machine refuses, and the expected time; runs nothing
     Plan(Plan),
     /// Show what there is: matrices, mechanisms or axes

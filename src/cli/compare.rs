@@ -1,8 +1,9 @@
 //! `compare`: stored runs against stored runs.
 
-use super::{BROKEN, UNDECIDED, WELL, gate_files, matrices, output, usage};
+use super::{REGRESSED, UNDECIDED, WELL, floors, gate_files, matrices, output, usage};
 use crate::catalog::Catalog;
 use crate::cell::Axis;
+use crate::compare::floors::Floors;
 use crate::compare::stored::{self, Allowed, Comparison, Rules, Stored};
 use crate::matrix::Filter;
 use crate::record::Gate;
@@ -12,7 +13,6 @@ use crate::report::load::reduce::{self, Runs, journals_below};
 use crate::report::{markdown, text};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -56,6 +56,9 @@ pub struct Arguments {
     /// cells that cannot be compared)
     #[arg(long, value_enum, value_delimiter = ',', value_name = "VERDICT,...")]
     pub fail_on: Vec<FailOn>,
+    /// Noise floors of `calibrate -o` [default: those of the class of machine of the runs, in the user's data folder]
+    #[arg(long, value_name = "FILE")]
+    pub floors: Option<PathBuf>,
     /// Judge by the gates of this matrix in place of those that the new runs were made with; broken ones end with exit code
     /// 3, undecided and unmeasured ones with 4
     #[arg(long, value_name = "MATRIX")]
@@ -106,7 +109,8 @@ pub fn compare(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let filters = matrices::filters(&arguments.filter, catalog)?;
     let (runs, base) = read(arguments)?;
     let (base, new) = runs.runs.split_at(base);
-    let rules = rules(arguments);
+    let (floors, floors_from) = find_floors(arguments, &runs.runs)?;
+    let rules = rules(arguments, floors);
     let wanted = |cell: &_| filters.iter().all(|filter: &Filter| filter.matches(cell));
     let comparison = stored::compare(&runs.known, [base, new], &rules, wanted);
     check(arguments, &comparison)?;
@@ -117,7 +121,7 @@ pub fn compare(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         comparison: &comparison,
         gates: &checked,
         allowed: arguments.allow.iter().map(|allow| allow.word()).collect(),
-        floors_from: "none known: nothing was calibrated on this class of machine".into(),
+        floors_from,
     };
     publish(arguments, &compared)?;
     Ok(exit_code(arguments, &comparison, &checked))
@@ -133,14 +137,25 @@ impl Allow {
     }
 }
 
-fn rules(arguments: &Arguments) -> Rules {
+fn rules(arguments: &Arguments, floors: Option<Floors>) -> Rules {
     let allows = |what| arguments.allow.contains(&what);
     let allowed = Allowed {
         machine: allows(Allow::Machine),
         effort: allows(Allow::Effort),
         effective: allows(Allow::Effective),
     };
-    Rules { least: arguments.least, allowed, floors: BTreeMap::new() }
+    Rules { least: arguments.least, allowed, floors }
+}
+
+/// The noise floors of the class of machine that made all runs.
+fn find_floors(arguments: &Arguments, runs: &[Stored]) -> Result<(Option<Floors>, String)> {
+    let class = runs.first().and_then(|run| run.machine.as_ref());
+    let class = class.filter(|[class, _]| runs.iter().all(|run| run.is_of(class)));
+    match (class, &arguments.floors) {
+        (None, Some(_)) => Err(usage("the runs are not of one known class of machine: leave out --floors")),
+        (None, None) => Ok((None, "none are used, as the runs are not of one known class of machine".into())),
+        (class, named) => floors::find(named.as_deref(), class),
+    }
 }
 
 /// The runs of both sides, and how many of them are base.
@@ -239,7 +254,7 @@ fn exit_code(arguments: &Arguments, comparison: &Comparison, gates: &[Checked]) 
     let asked = |what| arguments.fail_on.contains(&what);
     let has = |of: fn(&stored::Row) -> bool| comparison.rows.iter().any(of);
     if asked(FailOn::Regression) && has(stored::Row::is_regression) {
-        return BROKEN;
+        return REGRESSED;
     }
     match gate_code(gates) {
         WELL if asked(FailOn::Inconclusive) && has(stored::Row::is_undecided) => UNDECIDED,
@@ -251,7 +266,7 @@ fn exit_code(arguments: &Arguments, comparison: &Comparison, gates: &[Checked]) 
 pub fn gate_code(gates: &[Checked]) -> u8 {
     let any = |of: &dyn Fn(State) -> bool| gates.iter().any(|one| of(one.state));
     if any(&|state| state == State::Broken) {
-        BROKEN
+        REGRESSED
     } else if any(&|state| state != State::Holds) {
         UNDECIDED
     } else {

@@ -1,8 +1,12 @@
 //! The command line: what was typed becomes a plan, a run or a document. Errors end here, with an exit code.
 
+mod ab;
 mod arguments;
+mod arms;
+mod calibrate;
 mod compare;
 mod doctor;
+mod floors;
 mod gate_files;
 mod list;
 mod matrices;
@@ -24,9 +28,9 @@ const WELL: u8 = 0;
 const FAILED: u8 = 1;
 /// Usage, or a file that is not valid.
 const USAGE: u8 = 2;
-/// A check that was asked for failed: a regression, a broken gate.
-const BROKEN: u8 = 3;
-/// A check that was asked for decides nothing.
+/// A check that the user asked for failed: a difference, a broken gate.
+const REGRESSED: u8 = 3;
+/// A check that the user asked for decides nothing.
 const UNDECIDED: u8 = 4;
 /// A measured cell did not reach the precision, and the user asked for that to be an error.
 const UNSURE: u8 = 5;
@@ -76,6 +80,8 @@ pub fn main(catalog: &Catalog) -> ExitCode {
 fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
     match command {
         Command::Run(arguments) => run::run(&arguments, catalog),
+        Command::Ab(arguments) => ab::ab(&arguments, catalog),
+        Command::Calibrate(arguments) => calibrate::calibrate(&arguments, catalog),
         Command::Plan(arguments) => plan::plan(&arguments, catalog),
         Command::List(arguments) => list::list(arguments.what, catalog),
         Command::Report(arguments) => report::report(&arguments),

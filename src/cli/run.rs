@@ -18,7 +18,7 @@ use crate::runner::journal::Journal;
 use crate::runner::process::Processes;
 use crate::runner::resume::Begun;
 use crate::runner::signals::{Caught, Signals};
-use crate::runner::{self, Ran, Settings, progress, schedule};
+use crate::runner::{self, Ran, Settings, Visitor, progress, schedule};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,7 +28,7 @@ const DEFAULT_BUDGET: Duration = Duration::from_secs(180);
 /// What `--quick` gets.
 pub const QUICK_BUDGET: Duration = Duration::from_secs(60);
 /// A day: `--test` and `--exact` end by themselves after one round.
-const NO_BUDGET: Duration = Duration::from_secs(24 * 3600);
+pub const NO_BUDGET: Duration = Duration::from_secs(24 * 3600);
 /// Rounds for everybody before a cell may be done.
 const FULL_ROUNDS: usize = 12;
 const QUICK_FULL_ROUNDS: usize = 6;
@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let settings = settings(arguments, &header, catalog);
     let work = match arguments.resume {
         true => match resume::stand(arguments, header, &settings, boot_id.as_deref())? {
-            Standing::Finished(run, folder) => return nothing_to_do(&run, &folder, arguments),
+            Standing::Finished(run, folder) => return nothing_to_do(*run, &folder, arguments),
             Standing::Begun(work) => *work,
             Standing::Nothing(header, folder, journal) => {
                 let journal = begin(&folder, &header, &environment, journal)?;
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
 }
 
 /// The lock of the host, where the run measures: held as long as it is kept.
-fn alone(arguments: &Arguments) -> Result<Option<HostLock>> {
+pub fn alone(arguments: &Arguments) -> Result<Option<HostLock>> {
     if arguments.test || arguments.no_lock {
         return Ok(None);
     }
@@ -94,37 +94,54 @@ pub struct Work {
 }
 
 impl Work {
-    fn new(header: Header, settings: &Settings, folder: Option<PathBuf>, journal: Journal) -> Work {
+    /// A run that is to begin.
+    pub fn new(header: Header, settings: &Settings, folder: Option<PathBuf>, journal: Journal) -> Work {
         let begun = Begun::nothing(&header, settings);
         Work { header, begun, folder, journal, resumed: Vec::new() }
     }
 
-    fn run(mut self, settings: Settings, signals: &Signals, arguments: &Arguments) -> Result<u8> {
-        if !arguments.quiet {
+    fn run(self, settings: Settings, signals: &Signals, arguments: &Arguments) -> Result<u8> {
+        let folder = self.folder.clone();
+        let measured = self.measure(settings, &mut Processes::new(signals), arguments.quiet);
+        let document = text::text(&measured.run, Options::default());
+        publish(&measured, document, folder.as_deref(), arguments)
+    }
+
+    /// Makes the visits.
+    pub fn measure(mut self, settings: Settings, visitor: &mut dyn Visitor, quiet: bool) -> Measured {
+        if !quiet {
             announce(&self.header, self.folder.as_deref(), self.resumed.last());
         }
         let ran = runner::resume(
             &self.header,
             settings,
             self.begun,
-            &mut Processes::new(signals),
+            visitor,
             &Monotonic,
             &mut self.journal,
-            progress::choose(arguments.quiet).as_mut(),
+            progress::choose(quiet).as_mut(),
         );
         let Ran { visits, end, caught, journal_error } = ran;
         let run =
             Run { header: self.header, visits, end: Some(end), torn_line: false, resumed: self.resumed };
-        publish(&run, journal_error, caught, self.folder.as_deref(), arguments)
+        Measured { run, journal_error, caught }
     }
 }
 
+/// What was measured, whatever ended it.
+pub struct Measured {
+    pub run: Run,
+    pub journal_error: Option<std::io::Error>,
+    pub caught: Option<Caught>,
+}
+
 /// A run that was resumed and has nothing left to do: its report is made again, and its exit code is what it was.
-fn nothing_to_do(run: &Run, folder: &Path, arguments: &Arguments) -> Result<u8> {
+fn nothing_to_do(run: Run, folder: &Path, arguments: &Arguments) -> Result<u8> {
     if !arguments.quiet {
         output::say(&format!("{}: the run is complete, there is nothing to do", folder.display()));
     }
-    publish(run, None, None, Some(folder), arguments)
+    let document = text::text(&run, Options::default());
+    publish(&Measured { run, journal_error: None, caught: None }, document, Some(folder), arguments)
 }
 
 fn settings(arguments: &Arguments, header: &Header, catalog: &Catalog) -> Settings {
@@ -167,7 +184,8 @@ pub fn budget(amount: &Amount, matrix: &Matrix) -> Duration {
     })
 }
 
-fn header(
+/// The header of a run of that matrix.
+pub fn header(
     arguments: &Arguments,
     matrix: &Matrix,
     catalog: &Catalog,
@@ -225,7 +243,7 @@ fn with_driver_notes(table: &Table, matrix: &Matrix, catalog: &Catalog) -> Table
 }
 
 /// A word of the command line; where nobody may be named, a path loses its folders.
-fn shown(word: &str, anonymous: bool) -> String {
+pub fn shown(word: &str, anonymous: bool) -> String {
     match Path::new(word).file_name() {
         Some(name) if anonymous && word.contains('/') => name.to_string_lossy().into_owned(),
         _ => word.to_owned(),
@@ -244,7 +262,7 @@ fn keeps_journal(arguments: &Arguments) -> bool {
 }
 
 /// The folder of the report; a test that was not told where leaves none.
-fn folder(arguments: &Arguments, header: &Header, environment: &Environment) -> Result<Option<PathBuf>> {
+pub fn folder(arguments: &Arguments, header: &Header, environment: &Environment) -> Result<Option<PathBuf>> {
     if !keeps_journal(arguments) {
         return Ok(None);
     }
@@ -252,7 +270,7 @@ fn folder(arguments: &Arguments, header: &Header, environment: &Environment) -> 
     output::run_folder(arguments.output.as_deref(), date, &environment.machine_slug()).map(Some)
 }
 
-fn open(folder: Option<&Path>, header: &Header, environment: &Environment) -> Result<Journal> {
+pub fn open(folder: Option<&Path>, header: &Header, environment: &Environment) -> Result<Journal> {
     match folder {
         Some(folder) => begin(folder, header, environment, None),
         None => Ok(Journal::nowhere()),
@@ -281,7 +299,12 @@ fn begin(
 
 fn announce(header: &Header, folder: Option<&Path>, resumed: Option<&Resumed>) {
     let available = header.cells.iter().filter(|cell| cell.unavailable.is_none()).count();
+    let into = |folder: &Path| format!(", into {}", folder.display());
     let time = match folder {
+        _ if header.arms.is_some() => {
+            let rounds = header.arms.as_ref().map_or(0, |arms| arms.rounds);
+            format!("both arms, up to {rounds} rounds{}", folder.map(into).unwrap_or_default())
+        }
         Some(folder) if header.budget_s >= NO_BUDGET.as_secs_f64() => {
             format!("each once, as long as it takes, into {}", folder.display())
         }
@@ -302,15 +325,15 @@ fn announce(header: &Header, folder: Option<&Path>, resumed: Option<&Resumed>) {
     ));
 }
 
-/// Prints the tables and completes the folder; whatever fails there, what was measured is shown first.
-fn publish(
-    run: &Run,
-    journal_error: Option<std::io::Error>,
-    caught: Option<Caught>,
+/// Prints the document and completes the folder; whatever fails there, what was measured is shown first.
+pub fn publish(
+    measured: &Measured,
+    document: Result<String>,
     folder: Option<&Path>,
     arguments: &Arguments,
 ) -> Result<u8> {
-    let printed = text::text(run, Options::default()).and_then(|text| output::print(&text));
+    let Measured { run, journal_error, caught } = measured;
+    let printed = document.and_then(|text| output::print(&text));
     let slots = slots(run, Metric::Figure);
     let mut failed = slots.iter().any(|slot| matches!(slot, Slot::Failed(_)));
     if let Some(error) = journal_error {

@@ -11,6 +11,7 @@ pub use settings::{Known, Settings};
 pub use side::{Side, figure_of};
 pub use strata::Stratum;
 
+use super::floors::Floors;
 use super::pairs::least;
 use super::{Effect, Judged, Margin, Verdict, judge, log_of};
 use crate::cell::Cell;
@@ -102,8 +103,8 @@ pub struct Rules {
     pub least: Option<f64>,
     /// Differences that are let pass.
     pub allowed: Allowed,
-    /// Calibrated noise floors, as logarithms of a ratio.
-    pub floors: BTreeMap<Cell, f64>,
+    /// Calibrated noise floors: what decides where a side has fewer than [`LEAST_RUNS`] runs.
+    pub floors: Option<Floors>,
 }
 
 /// What a comparison gives.
@@ -163,6 +164,13 @@ pub enum Apart {
     },
     /// No run of a side has visited it: which.
     NotMeasured(&'static str),
+}
+
+impl Stored {
+    /// Whether it was made on a machine of that class.
+    pub fn is_of(&self, class: &str) -> bool {
+        self.machine.as_ref().is_some_and(|[own, _]| own == class)
+    }
 }
 
 impl Row {
@@ -305,7 +313,7 @@ fn of_cell(known: &Known, cell: &Cell, sides: [&[&Had]; 2], unlike: &[String], r
     }
     let margin = Margin {
         least: log_of(rules.least.unwrap_or_else(|| least(cell))),
-        floor: rules.floors.get(cell).copied(),
+        floor: rules.floors.as_ref().and_then(|floors| floors.single(cell)),
     };
     let net = base.iter().chain(&new).any(|reduced| reduced.loop_counts);
     let remarks = side::remarks(sides, [&base, &new]);
@@ -334,8 +342,11 @@ fn found(sides: [Side; 2], margin: Margin, net: bool, remarks: Vec<String>) -> R
         let reason = "nothing is left in some run without the loop around the operations".to_owned();
         return Err(Apart::Refused(vec![reason]));
     };
-    let effect =
-        if tested { effect } else { Effect { interval_95: None, interval_90: None, p: None, ..effect } };
+    // Runs enough tell their own spread; else the floor of one run against another stands for it.
+    let (effect, margin) = match tested {
+        true => (effect, Margin { floor: None, ..margin }),
+        false => (Effect { interval_95: None, interval_90: None, p: None, ..effect }, margin),
+    };
     let undecided = Judged { q: None, verdict: Verdict::Undecided(super::Reason::NoTest) };
     Ok(Found { base, new, effect, margin, judged: undecided, net, remarks })
 }

@@ -126,8 +126,26 @@ fn cell_at(driver: &Driver, point: &Point) -> Cell {
     cell
 }
 
+/// A cell with other values on some axes, and its driver. Axes that the driver does not have are left out, and those that
+/// it has beside them get its defaults.
+///
+/// # Errors
+/// A mechanism that does not do what the cell measures.
+pub(super) fn changed(
+    cell: &Cell,
+    settings: &BTreeMap<Axis, Value>,
+    catalog: &Catalog,
+) -> Result<(&'static Driver, Cell), String> {
+    let mut point: Point = cell.axes().collect();
+    point.extend(settings.iter().map(|(axis, value)| (*axis, value)));
+    let mechanism = point.get(&Axis::Mechanism).map(|value| value.to_string()).unwrap_or_default();
+    let driver = cell.measure().and_then(|measure| catalog.find(measure, &mechanism));
+    let driver = driver.ok_or_else(|| format!("{mechanism} has no measure {}", cell.word(Axis::Measure)))?;
+    Ok((driver, cell_at(driver, &point)))
+}
+
 /// Why no visit of the cell will be made, where the mechanism's reach says so.
-fn unavailable(driver: &Driver, cell: &Cell) -> Option<Unavailable> {
+pub(super) fn unavailable(driver: &Driver, cell: &Cell) -> Option<Unavailable> {
     let spawn = cell.word(Axis::Spawn);
     // A transport has no axis for its workers: it has two ends.
     let workers = if cell.get(Axis::Workers).is_some() { cell.count(Axis::Workers) } else { 2 };

@@ -43,6 +43,7 @@
 //!
 //! [`Measure::axes`]: crate::cell::Measure::axes
 
+mod arms;
 mod expand;
 mod file;
 mod filter;
@@ -62,6 +63,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use arms::{Paired, Settings};
 pub use filter::Filter;
 pub use merge::merge;
 pub use mistake::{MOST_MISTAKES, Mistake, Mistakes};

@@ -13,6 +13,7 @@ use crate::compare::{FALSE_DISCOVERIES, Judged, MOST_NEEDED, Reason, Verdict, ju
 use crate::measure::stats::{Estimate, Interval};
 use crate::record::Arms;
 use serde_json::{Map, json};
+use std::collections::BTreeSet;
 
 /// The version that the JSON document carries.
 pub const SCHEMA: &str = "ipcmatrix.ab.v1";
@@ -84,11 +85,22 @@ fn facts(run: &Run, arms: &Arms, rows: &[Row]) -> Vec<(&'static str, String)> {
     facts.extend(crcs.filter_map(|(arm, crc)| {
         crc.as_ref().map(|crc| ("program", format!("arm {arm} is another program, CRC-32 {crc}")))
     }));
-    facts.extend(arms.left_out.iter().map(|[cell, why]| ("left out", format!("{cell}: {why}"))));
+    facts.extend(left_out(arms).into_iter().map(|text| ("left out", text)));
     facts.extend(
         header.machine_class.iter().map(|[class, line]| ("machine", format!("class {class}: {line}"))),
     );
     facts
+}
+
+/// Cells that are not compared, those with the same reason together.
+fn left_out(arms: &Arms) -> Vec<String> {
+    let reasons: BTreeSet<&str> = arms.left_out.iter().map(|[_, why]| why.as_str()).collect();
+    let of = |reason: &str| {
+        let cells: Vec<&str> =
+            arms.left_out.iter().filter(|[_, why]| why == reason).map(|[cell, _]| cell.as_str()).collect();
+        format!("{} ({}): {reason}", counted(cells.len(), "cell"), cells.join("; "))
+    };
+    reasons.into_iter().map(of).collect()
 }
 
 /// `12: 1 slower, 0 faster, 10 equal, 1 undecided`.

@@ -3,6 +3,7 @@
 //! With [`drivers::SWITCH`] in the environment this test program is ipcmatrix itself, with mechanisms that
 //! misbehave in its catalog; its visits are processes of the same file and see the same catalog.
 
+mod ab;
 mod calls;
 mod cells;
 mod conformance;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(machine::cpus().len().min(MOST_AT_ONCE));
     let rooms = [
+        ab::trials(),
         conformance::trials(),
         doctor::trials(),
         effort::trials(),

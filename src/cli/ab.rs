@@ -1,0 +1,52 @@
+//! `ab`: two arms of the same cells, compared.
+
+use super::arguments::{Ab as Arguments, DoctorFormat, FailOn};
+use super::arms::{Arm, Comparison};
+use super::{REGRESSED, UNDECIDED, WELL, floors, output, run};
+use crate::catalog::Catalog;
+use crate::report::comparison::{self, rows, word_of};
+use crate::report::load::Run;
+use crate::report::{Options, text};
+use anyhow::Result;
+
+/// Compares the arms and returns the exit code.
+///
+/// # Errors
+/// The user's mistakes before anything is run; else what keeps the run from starting.
+pub fn ab(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
+    let comparison = Comparison {
+        selection: &arguments.selection,
+        conduct: &arguments.conduct,
+        arms: [Arm::parse("--a", &arguments.a, catalog)?, Arm::parse("--b", &arguments.b, catalog)?],
+        least: arguments.least,
+        output: Some(arguments.output.clone()),
+    };
+    let as_run = arguments.conduct.as_run(&arguments.selection, arguments.output.as_deref());
+    let find = |class: Option<&[String; 2]>| floors::find(arguments.floors.as_deref(), class);
+    let (measured, folder) = comparison.measure(&as_run, catalog, &find)?;
+    let document = match arguments.format {
+        DoctorFormat::Text => text::text(&measured.run, Options::default()),
+        DoctorFormat::Json => comparison::json(&measured.run).map_err(Into::into),
+    };
+    match run::publish(&measured, document, folder.as_deref(), &as_run)? {
+        WELL => Ok(checked(&measured.run, &arguments.fail_on)),
+        code => Ok(code),
+    }
+}
+
+/// The exit code that the verdicts have, as far as the user asked for one.
+fn checked(run: &Run, fail_on: &[FailOn]) -> u8 {
+    let rows = rows(run);
+    let any = |asked: FailOn, words: &[&str]| {
+        fail_on.contains(&asked) && rows.iter().any(|row| words.contains(&word_of(row)))
+    };
+    if any(FailOn::Slower, &["slower"]) || any(FailOn::Faster, &["faster"]) {
+        output::say("ipcmatrix: --fail-on: there is a difference that was asked for");
+        return REGRESSED;
+    }
+    if any(FailOn::Undecided, &["undecided", "not compared", "unavailable"]) {
+        output::say("ipcmatrix: --fail-on: some cells are undecided or could not be compared");
+        return UNDECIDED;
+    }
+    WELL
+}

@@ -1,0 +1,94 @@
+//! Where noise floors are kept: a file for each class of machine in the user's data folder, or where the user says.
+
+use super::{output, usage};
+use crate::compare::floors::{Floors, SCHEMA};
+use anyhow::{Context, Result};
+use std::env;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+const FOLDER: &str = "ipcmatrix";
+
+/// The file that was named, else that of the class in the user's data folder (XDG Base Directory Specification).
+///
+/// # Errors
+/// Where no folder is known: exit code 2.
+pub fn place(named: Option<&Path>, class: &[String; 2]) -> Result<PathBuf> {
+    if let Some(named) = named {
+        return Ok(named.to_path_buf());
+    }
+    // The specification says that a relative path is no valid one.
+    let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")));
+    let data =
+        data.ok_or_else(|| usage("neither XDG_DATA_HOME nor HOME is set: name a file for the floors"))?;
+    Ok(data.join(FOLDER).join(format!("floors-{}.json", class[0])))
+}
+
+/// What a file holds; `None` where there is none.
+///
+/// # Errors
+/// A file that is none of floors, or of another class of machine or version: exit code 2.
+pub fn read(path: &Path, class: &[String; 2], version: &str) -> Result<Option<Floors>> {
+    let shown = path.display();
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(usage(format!("cannot read the floors {shown}: {error}"))),
+    };
+    let floors: Floors = serde_json::from_str(&text).map_err(|error| {
+        usage(format!("{shown}: expected a document of {SCHEMA}: {error}; calibrate into another file"))
+    })?;
+    let rules = [
+        (floors.schema == SCHEMA, format!("its schema is {:?}, not {SCHEMA:?}", floors.schema)),
+        (
+            floors.machine_class[0] == class[0],
+            format!("it is of machine class {}, this is {}", floors.machine_class[0], class[0]),
+        ),
+        (
+            floors.version == version,
+            format!("version {} of the program made it, this is {version}", floors.version),
+        ),
+    ];
+    match rules.into_iter().find(|(holds, _)| !holds) {
+        Some((_, why)) => Err(usage(format!("{shown}: {why}; remove it, or calibrate into another file"))),
+        None => Ok(Some(floors)),
+    }
+}
+
+/// The floors for a comparison, and where they come from in words that name no folder.
+///
+/// # Errors
+/// Those of [`read`], and a file that was named and is not there.
+pub fn find(named: Option<&Path>, class: Option<&[String; 2]>) -> Result<(Option<Floors>, String)> {
+    let Some(class) = class else {
+        return Ok((None, "none are used, as the class of this machine cannot be told".to_owned()));
+    };
+    let none = |class: &[String; 2]| {
+        format!("none are known for machine class {}; `ipcmatrix calibrate` makes them", class[0])
+    };
+    // Who has no data folder has calibrated nothing.
+    let Ok(path) = place(named, class) else { return Ok((None, none(class))) };
+    match read(&path, class, env!("CARGO_PKG_VERSION"))? {
+        Some(floors) => {
+            let text = format!("calibrated for machine class {}, {} cells", class[0], floors.cells.len());
+            Ok((Some(floors), text))
+        }
+        None if named.is_some() => {
+            Err(usage(format!("there is no file {}: `ipcmatrix calibrate -o` makes it", path.display())))
+        }
+        None => Ok((None, none(class))),
+    }
+}
+
+/// Writes the file, whole or not at all, and the folder for it.
+///
+/// # Errors
+/// What the file system refuses.
+pub fn write(path: &Path, floors: &Floors) -> Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| *folder != Path::new("")) {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    output::write(path, &(serde_json::to_string_pretty(floors)? + "\n"))
+}
