@@ -28,7 +28,7 @@ Examples:
   ipcmatrix report reports/2026-01-31-intel-xeon-2cpu --format md
 
 Exit codes: 0 all well, 1 the tool or a cell failed, 2 usage or an invalid file,
-3 a difference and 4 an undecided cell (ab --fail-on),
+3 a check that was asked for failed (a regression, a broken gate), 4 it decides nothing,
 5 a measured cell did not reach the precision (run --strict),
 130 and 143 a signal came and what was there was saved.";
 
@@ -46,6 +46,8 @@ pub enum Command {
     List(List),
     /// Print the tables of a run that was made before
     Report(Report),
+    /// Compare stored runs: what got slower or faster, and how sure that is
+    Compare(super::compare::Arguments),
     /// Show what disturbs measuring on this machine and which cells it refuses, with remedies; changes nothing
     Doctor(Doctor),
     /// Prove that the program is right on this machine: what is equal, slower, linear or faulty is told as such
@@ -229,6 +231,9 @@ pub struct Report {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub muted: Muted,
+    /// Judge the gates that the runs were made with: broken ones end with exit code 3, undecided and unmeasured ones with 4
+    #[arg(long)]
+    pub gate: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -321,7 +326,7 @@ fn parse_metric(text: &str) -> Result<Metric, String> {
     Metric::named(text).ok_or_else(|| format!("expected one of {}", names.join(", ")))
 }
 
-fn parse_precision(text: &str) -> Result<f64, String> {
+pub fn parse_precision(text: &str) -> Result<f64, String> {
     let expected = || "expected a percentage above 0 and below 100, such as 3% or 0.5%".to_owned();
     let number: f64 = text.strip_suffix('%').unwrap_or(text).trim().parse().map_err(|_| expected())?;
     if number > 0.0 && number < 100.0 { Ok(number / 100.0) } else { Err(expected()) }

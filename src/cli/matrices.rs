@@ -14,17 +14,12 @@ use std::path::Path;
 /// # Errors
 /// All of them the user's: unknown names, unreadable files, mistakes in them, and filters that leave nothing.
 pub fn select(selection: &Selection, catalog: &Catalog) -> Result<Matrix> {
-    let of = |option: &str, text: &str, error: String| usage(format!("{option} '{text}': {error}"));
     let overrides = selection
         .axis
         .iter()
-        .map(|text| Override::parse(text, catalog).map_err(|error| of("-a", text, error)))
+        .map(|text| Override::parse(text, catalog).map_err(|error| usage(format!("-a '{text}': {error}"))))
         .collect::<Result<Vec<_>>>()?;
-    let filters = selection
-        .filter
-        .iter()
-        .map(|text| Filter::parse(text, catalog).map_err(|error| of("-f", text, error)))
-        .collect::<Result<Vec<_>>>()?;
+    let filters = filters(&selection.filter, catalog)?;
     let read = |name: &String| read(name, catalog, &overrides);
     let mut matrix = matrix::merge(selection.matrices.iter().map(read).collect::<Result<_>>()?);
     for filter in &filters {
@@ -39,7 +34,21 @@ pub fn select(selection: &Selection, catalog: &Catalog) -> Result<Matrix> {
     Ok(matrix)
 }
 
-fn read(name: &str, catalog: &Catalog, overrides: &[Override]) -> Result<Matrix> {
+/// The filters of the command line.
+///
+/// # Errors
+/// The user's, each with what was expected.
+pub fn filters(texts: &[String], catalog: &Catalog) -> Result<Vec<Filter>> {
+    let parse =
+        |text: &String| Filter::parse(text, catalog).map_err(|error| usage(format!("-f '{text}': {error}")));
+    texts.iter().map(parse).collect()
+}
+
+/// Reads one matrix by its name or from its file.
+///
+/// # Errors
+/// The user's: an unknown name, an unreadable file, mistakes in it.
+pub fn read(name: &str, catalog: &Catalog, overrides: &[Override]) -> Result<Matrix> {
     let mistakes = |error: matrix::Mistakes| usage(error.to_string());
     if let Some(text) = matrix::shipped(name) {
         return matrix::parse_with(name, text, catalog, overrides).map_err(mistakes);

@@ -4,8 +4,10 @@ mod ab;
 mod arguments;
 mod arms;
 mod calibrate;
+mod compare;
 mod doctor;
 mod floors;
+mod gate_files;
 mod list;
 mod matrices;
 mod mute;
@@ -29,9 +31,9 @@ const WELL: u8 = 0;
 const FAILED: u8 = 1;
 /// Usage, or a file that is not valid.
 const USAGE: u8 = 2;
-/// A difference that the user asked to fail on.
+/// A check that the user asked for failed: a difference, a broken gate.
 const REGRESSED: u8 = 3;
-/// Cells that nothing could be said of, and the user asked for that to be an error.
+/// A check that the user asked for decides nothing.
 const UNDECIDED: u8 = 4;
 /// A measured cell did not reach the precision, and the user asked for that to be an error.
 const UNSURE: u8 = 5;
@@ -86,6 +88,7 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::Plan(arguments) => plan::plan(&arguments, catalog),
         Command::List(arguments) => list::list(arguments.what, catalog),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments, catalog),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
         Command::Selfcheck(arguments) => selfcheck::selfcheck(&arguments),
         Command::Cell => crate::visit::main(catalog, &Catalog::of(crate::faulty::DRIVERS)),

@@ -1,11 +1,13 @@
 //! `report`: the tables of runs that were made before.
 
 use super::arguments::{Format, Report as Arguments};
+use super::compare::gate_code;
 use super::{WELL, output, plots, usage};
+use crate::report::cells::slots;
 use crate::report::document::document;
 use crate::report::load::{self, Run};
 use crate::report::metric::Metric;
-use crate::report::{Options, csv, html, markdown, text};
+use crate::report::{Options, csv, gates, html, markdown, text};
 use anyhow::Result;
 use std::path::Path;
 
@@ -35,7 +37,7 @@ fn check(arguments: &Arguments) -> Result<()> {
 /// Prints each run in the format.
 ///
 /// # Errors
-/// A run that cannot be read: exit code 2, as it is a file that is not valid.
+/// A run that cannot be read: exit code 2, as it is a file that is not valid. Likewise gates that are asked for and not there.
 pub fn report(arguments: &Arguments) -> Result<u8> {
     check(arguments)?;
     let options = Options {
@@ -45,8 +47,10 @@ pub fn report(arguments: &Arguments) -> Result<u8> {
         linked: false,
     };
     let mut documents = Vec::new();
+    let mut limits = Vec::new();
     for path in &arguments.runs {
         let run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
+        limits.extend(gates::of_run(&run, &slots(&run, Metric::Figure)));
         if let (Format::Svg, Some(folder)) = (arguments.format, &arguments.output) {
             plots::all(&document(&run, options)?, arguments, folder)?;
             return Ok(WELL);
@@ -56,8 +60,14 @@ pub fn report(arguments: &Arguments) -> Result<u8> {
     if arguments.format == Format::Csv && !options.muted.is_empty() {
         output::say(&format!("muted: {}", options.muted.words()));
     }
+    if arguments.gate && limits.is_empty() {
+        return Err(usage(
+            "no run has a gate with max or min, so nothing can be judged: write [[gate]] into the matrix and run it, or judge \
+             max_regression by `ipcmatrix compare`",
+        ));
+    }
     output::print(&documents.join("\n"))?;
-    Ok(WELL)
+    Ok(if arguments.gate { gate_code(&limits) } else { WELL })
 }
 
 /// The report of one run.

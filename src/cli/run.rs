@@ -8,13 +8,13 @@ use crate::environment::Environment;
 use crate::matrix::Matrix;
 use crate::measure::clock::{Clock, Monotonic, utc_now};
 use crate::record::{Effort, Header, PlannedCell, Resumed, Table};
-use crate::report::cells::{Slot, slots};
+use crate::report::cells::{Slot, TEST_EFFORT, slots};
 use crate::report::digits::counted;
 use crate::report::document::document;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
 use crate::report::warnings::{Findings, verdict};
-use crate::report::{Options, markdown, text};
+use crate::report::{Options, gates, markdown, text};
 use crate::runner::host::{self, HostLock};
 use crate::runner::journal::Journal;
 use crate::runner::process::Processes;
@@ -230,6 +230,7 @@ pub fn header(
         started,
         tables: matrix.tables.iter().map(|table| with_driver_notes(table, matrix, catalog)).collect(),
         cells: matrix.cells.clone(),
+        gates: matrix.gates.clone(),
     }
 }
 
@@ -370,8 +371,10 @@ pub fn publish(
     Ok(match caught {
         Some(caught) => caught.exit_code(),
         None if failed => FAILED,
-        None if arguments.strict => strict(&slots, run.header.precision),
-        None => WELL,
+        None => match (judge_gates(run, &slots), arguments.strict) {
+            (WELL, true) => strict(&slots, run.header.precision),
+            (code, _) => code,
+        },
     })
 }
 
@@ -380,6 +383,19 @@ fn write_report(run: &Run, folder: &Path, readme: &Path, options: Options) -> Re
     let options = Options { linked: true, ..options };
     plots::write(&document(run, options)?, folder)?;
     output::write(readme, &markdown::markdown(run, options)?)
+}
+
+/// Whether the gates of the matrix hold, as an exit code; each that does not is told. A test shows no figure to judge.
+fn judge_gates(run: &Run, slots: &[Slot]) -> u8 {
+    if run.header.effort == TEST_EFFORT {
+        return WELL;
+    }
+    let limits = gates::of_run(run, slots);
+    for one in limits.iter().filter(|one| one.state != gates::State::Holds) {
+        let (state, cell) = (one.state.word(), &one.cell);
+        output::say(&format!("ipcmatrix: gate {state}: {} of `{cell}`: {}", one.limit, one.found));
+    }
+    super::compare::gate_code(&limits)
 }
 
 /// Whether every measured cell reached the precision, as an exit code. Those below resolution did not.

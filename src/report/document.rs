@@ -36,6 +36,7 @@ pub struct Document {
 }
 
 /// A table of the matrix: its grids, then what stands below them.
+#[derive(Default)]
 pub struct Sheet {
     /// Its heading, with the unit.
     pub heading: String,

@@ -14,9 +14,13 @@ use anyhow::Result;
 /// # Errors
 /// Those of [`super::projection::project`].
 pub fn markdown(run: &Run, options: Options) -> Result<String> {
-    let document = document(run, options)?;
-    let mut files = if options.linked { plot::files(&document) } else { Vec::new() }.into_iter().peekable();
-    let Document { title, facts, reading, sheets } = &document;
+    Ok(render(&document(run, options)?, options.linked))
+}
+
+/// A document as Markdown, with links to the files of its pictures where these are `linked`.
+pub fn render(document: &Document, linked: bool) -> String {
+    let mut files = if linked { plot::files(document) } else { Vec::new() }.into_iter().peekable();
+    let Document { title, facts, reading, sheets } = document;
     let mut lines = vec![format!("# {}", escape::markdown(title)), String::new()];
     lines.extend(facts.iter().map(|(label, text)| fact(label, text)));
     for paragraph in reading {
@@ -27,7 +31,7 @@ pub fn markdown(run: &Run, options: Options) -> Result<String> {
         push_sheet(sheet, file.map(|(name, _)| name), &mut lines);
     }
     lines.push(String::new());
-    Ok(lines.join("\n"))
+    lines.join("\n")
 }
 
 fn fact(label: &str, text: &str) -> String {

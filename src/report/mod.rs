@@ -7,12 +7,14 @@
 
 mod beside;
 pub mod cells;
+pub mod compared;
 pub mod comparison;
 pub mod csv;
 pub mod digits;
 pub mod document;
 pub mod escape;
 pub mod facts;
+pub mod gates;
 pub mod html;
 pub mod load;
 pub mod markdown;
