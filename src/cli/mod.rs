@@ -18,6 +18,7 @@ mod report;
 mod resume;
 mod run;
 mod selfcheck;
+mod splice;
 
 use crate::catalog::Catalog;
 use arguments::{Arguments, Command};
@@ -87,7 +88,7 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::Calibrate(arguments) => calibrate::calibrate(&arguments, catalog),
         Command::Plan(arguments) => plan::plan(&arguments, catalog),
         Command::List(arguments) => list::list(arguments.what, catalog),
-        Command::Report(arguments) => report::report(&arguments),
+        Command::Report(arguments) => report::report(&arguments, catalog),
         Command::Compare(arguments) => compare::compare(&arguments, catalog),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
         Command::Selfcheck(arguments) => selfcheck::selfcheck(&arguments),

@@ -2,19 +2,19 @@
 
 use super::arguments::{Amount, Run as Arguments};
 use super::resume::{self, Standing};
-use super::{FAILED, UNSURE, WELL, matrices, output, plots};
+use super::{FAILED, UNSURE, WELL, gate_files, matrices, output, plots};
 use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
 use crate::measure::clock::{Clock, Monotonic, utc_now};
 use crate::record::{Effort, Header, PlannedCell, Resumed, Table};
-use crate::report::cells::{Slot, TEST_EFFORT, slots};
+use crate::report::cells::{Slot, slots};
 use crate::report::digits::counted;
 use crate::report::document::document;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
 use crate::report::warnings::{Findings, verdict};
-use crate::report::{Options, gates, markdown, text};
+use crate::report::{Options, markdown, text};
 use crate::runner::host::{self, HostLock};
 use crate::runner::journal::Journal;
 use crate::runner::process::Processes;
@@ -371,7 +371,7 @@ pub fn publish(
     Ok(match caught {
         Some(caught) => caught.exit_code(),
         None if failed => FAILED,
-        None => match (judge_gates(run, &slots), arguments.strict) {
+        None => match (gate_files::judge(run, &slots), arguments.strict) {
             (WELL, true) => strict(&slots, run.header.precision),
             (code, _) => code,
         },
@@ -383,19 +383,6 @@ fn write_report(run: &Run, folder: &Path, readme: &Path, options: Options) -> Re
     let options = Options { linked: true, ..options };
     plots::write(&document(run, options)?, folder)?;
     output::write(readme, &markdown::markdown(run, options)?)
-}
-
-/// Whether the gates of the matrix hold, as an exit code; each that does not is told. A test shows no figure to judge.
-fn judge_gates(run: &Run, slots: &[Slot]) -> u8 {
-    if run.header.effort == TEST_EFFORT {
-        return WELL;
-    }
-    let limits = gates::of_run(run, slots);
-    for one in limits.iter().filter(|one| one.state != gates::State::Holds) {
-        let (state, cell) = (one.state.word(), &one.cell);
-        output::say(&format!("ipcmatrix: gate {state}: {} of `{cell}`: {}", one.limit, one.found));
-    }
-    super::compare::gate_code(&limits)
 }
 
 /// Whether every measured cell reached the precision, as an exit code. Those below resolution did not.

@@ -6,6 +6,7 @@
 //! [`text`], [`markdown`], [`html`] and [`csv`] write it; [`plot`] draws the tables that can be drawn.
 
 mod beside;
+pub mod blocks;
 pub mod cells;
 pub mod compared;
 pub mod comparison;
@@ -27,6 +28,7 @@ mod relate;
 mod samples;
 mod strata;
 pub mod text;
+pub mod view;
 pub mod warnings;
 mod winner;
 
@@ -42,6 +44,8 @@ pub struct Options {
     pub published: bool,
     /// Whether the files of the plots stand beside the report, so that it links them.
     pub linked: bool,
+    /// Whether it stands in another document: of what is above the tables, only what a reader needs to trust them.
+    pub brief: bool,
     /// Warnings that do not show.
     pub muted: Codes,
 }
