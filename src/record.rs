@@ -5,6 +5,7 @@
 
 mod arms;
 mod effort;
+mod gate;
 mod noise;
 mod tampering;
 
@@ -13,6 +14,7 @@ use crate::cell::{Axis, Cell, Measure, Value};
 use crate::workload::{Delivery, Effective, Proof, Tally};
 pub use arms::{Arm, Arms};
 pub use effort::{Effort, Sampling};
+pub use gate::{Gate, Limit};
 pub use noise::Noise;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,6 +86,9 @@ pub struct Header {
     pub tables: Vec<Table>,
     /// Every cell of every table, each once.
     pub cells: Vec<PlannedCell>,
+    /// What must hold of some of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<Gate>,
 }
 
 /// A table of a matrix: a projection of cells on a row and a column axis.

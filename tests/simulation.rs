@@ -313,6 +313,7 @@ fn header() -> Header {
         arms: None,
         tables: vec![table],
         cells: vec![PlannedCell { cell: cell(1), unavailable: None }],
+        gates: Vec::new(),
     }
 }
 

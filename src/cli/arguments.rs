@@ -1,8 +1,10 @@
 //! What may be typed.
 
 mod compared;
+mod shown;
 
 pub use compared::{Ab, Calibrate, Conduct, FailOn};
+pub use shown::Shown;
 
 use super::mute::Muted;
 use crate::report::metric::{METRICS, Metric};
@@ -28,7 +30,7 @@ Examples:
   ipcmatrix report reports/2026-01-31-intel-xeon-2cpu --format md
 
 Exit codes: 0 all well, 1 the tool or a cell failed, 2 usage or an invalid file,
-3 a difference and 4 an undecided cell (ab --fail-on),
+3 a check that was asked for failed (a regression, a broken gate), 4 it decides nothing,
 5 a measured cell did not reach the precision (run --strict),
 130 and 143 a signal came and what was there was saved.";
 
@@ -50,6 +52,8 @@ pub enum Command {
     Export(super::export::Arguments),
     /// Print the JSON Schema of a file or document of this program
     Schema(super::schema::Arguments),
+    /// Compare stored runs: what got slower or faster, and how sure that is
+    Compare(super::compare::Arguments),
     /// Show what disturbs measuring on this machine and which cells it refuses, with remedies; changes nothing
     Doctor(Doctor),
     /// Prove that the program is right on this machine: what is equal, slower, linear or faulty is told as such
@@ -203,36 +207,41 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   ipcmatrix report reports/2026-01-31-intel-xeon-2cpu
   ipcmatrix report out --format csv > samples.csv
-  ipcmatrix report out --published
-  ipcmatrix report out --mute W003,W007
-  ipcmatrix report out --metric cpu_ns_per_op
+  ipcmatrix report out --table A.2 --row mechanism -f placement:same_cpu --published
+  ipcmatrix report out --metric cpu_ns_per_op --mute W003,W007
   ipcmatrix report out --format html > report.html
-  ipcmatrix report out --format svg --table A.2 > bandwidth.svg
-  ipcmatrix report out --format svg -o plots";
+  ipcmatrix report out --format svg -o plots
+  ipcmatrix report --into README.md              fill every block of README.md
+  ipcmatrix report --into README.md --check      exit code 3 where one is not what the records say
+
+A block stands between <!-- ipcmatrix:begin NAME --table A.2 reports/my-run --> and <!-- ipcmatrix:end NAME -->; its
+first line has the words of its report, with paths as seen from the file.";
 
 #[derive(Args, Debug)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub struct Report {
     /// Folders of runs, or their records.jsonl
-    #[arg(value_name = "RUN", required = true)]
+    #[arg(value_name = "RUN", required_unless_present = "into")]
     pub runs: Vec<PathBuf>,
-    /// Shape of the document
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-    /// What the tables show, from `ipcmatrix list metrics`; csv always has the raw samples
-    #[arg(long, value_name = "NAME", default_value = "figure", value_parser = parse_metric)]
-    pub metric: Metric,
-    /// Put published figures and the ratio to them beside today's
-    #[arg(long)]
-    pub published: bool,
-    /// Draw this table (svg)
-    #[arg(long, value_name = "ID")]
-    pub table: Vec<String>,
+    /// Shape of the document [default: text; in a block of a file md]
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    #[command(flatten)]
+    pub shown: Shown,
     /// Folder for a file of each plot (svg)
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub muted: Muted,
+    /// Judge the gates that the runs were made with: broken ones end with exit code 3, undecided and unmeasured ones with 4
+    #[arg(long)]
+    pub gate: bool,
+    /// Fill the blocks of this file, or one of them, in place of printing
+    #[arg(long, value_name = "FILE#BLOCK", conflicts_with = "gate")]
+    pub into: Option<String>,
+    /// Write nothing; exit code 3 where a block is not what the records say, and its name
+    #[arg(long, requires = "into")]
+    pub check: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -325,7 +334,7 @@ fn parse_metric(text: &str) -> Result<Metric, String> {
     Metric::named(text).ok_or_else(|| format!("expected one of {}", names.join(", ")))
 }
 
-fn parse_precision(text: &str) -> Result<f64, String> {
+pub fn parse_precision(text: &str) -> Result<f64, String> {
     let expected = || "expected a percentage above 0 and below 100, such as 3% or 0.5%".to_owned();
     let number: f64 = text.strip_suffix('%').unwrap_or(text).trim().parse().map_err(|_| expected())?;
     if number > 0.0 && number < 100.0 { Ok(number / 100.0) } else { Err(expected()) }

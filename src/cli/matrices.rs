@@ -47,7 +47,11 @@ fn mistake(option: &str, text: &str, error: &str) -> anyhow::Error {
     usage(format!("{option} '{text}': {error}"))
 }
 
-fn read(name: &str, catalog: &Catalog, overrides: &[Override]) -> Result<Matrix> {
+/// Reads one matrix by its name or from its file.
+///
+/// # Errors
+/// The user's: an unknown name, an unreadable file, mistakes in it.
+pub fn read(name: &str, catalog: &Catalog, overrides: &[Override]) -> Result<Matrix> {
     let mistakes = |error: matrix::Mistakes| usage(error.to_string());
     if let Some(text) = matrix::shipped(name) {
         return matrix::parse_with(name, text, catalog, overrides).map_err(mistakes);

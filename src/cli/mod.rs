@@ -4,9 +4,11 @@ mod ab;
 mod arguments;
 mod arms;
 mod calibrate;
+mod compare;
 mod doctor;
 mod export;
 mod floors;
+mod gate_files;
 mod list;
 mod matrices;
 mod mute;
@@ -18,6 +20,7 @@ mod resume;
 mod run;
 mod selfcheck;
 mod schema;
+mod splice;
 
 use crate::catalog::Catalog;
 use arguments::{Arguments, Command};
@@ -31,9 +34,9 @@ const WELL: u8 = 0;
 const FAILED: u8 = 1;
 /// Usage, or a file that is not valid.
 const USAGE: u8 = 2;
-/// A difference that the user asked to fail on.
+/// A check that the user asked for failed: a difference, a broken gate.
 const REGRESSED: u8 = 3;
-/// Cells that nothing could be said of, and the user asked for that to be an error.
+/// A check that the user asked for decides nothing.
 const UNDECIDED: u8 = 4;
 /// A measured cell did not reach the precision, and the user asked for that to be an error.
 const UNSURE: u8 = 5;
@@ -87,9 +90,10 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::Calibrate(arguments) => calibrate::calibrate(&arguments, catalog),
         Command::Plan(arguments) => plan::plan(&arguments, catalog),
         Command::List(arguments) => list::list(arguments.what, catalog),
-        Command::Report(arguments) => report::report(&arguments),
         Command::Export(arguments) => export::export(&arguments, catalog),
         Command::Schema(arguments) => schema::schema(&arguments, catalog),
+        Command::Report(arguments) => report::report(&arguments, catalog),
+        Command::Compare(arguments) => compare::compare(&arguments, catalog),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
         Command::Selfcheck(arguments) => selfcheck::selfcheck(&arguments),
         Command::Cell => crate::visit::main(catalog, &Catalog::of(crate::faulty::DRIVERS)),

@@ -74,6 +74,26 @@ fn write_renamed(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
+/// Replaces a file that is there by one with the same permissions, whole or not at all.
+///
+/// # Errors
+/// What the file system refuses, with the path.
+pub fn replace(path: &Path, text: &str) -> Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let partial = path.with_file_name(format!(".{name}.{}.partial", std::process::id()));
+    let written = fs::metadata(path).and_then(|found| {
+        let mut file = File::create_new(&partial)?;
+        file.write_all(text.as_bytes())?;
+        file.set_permissions(found.permissions())?;
+        file.sync_data()?;
+        fs::rename(&partial, path)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,

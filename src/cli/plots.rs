@@ -51,6 +51,18 @@ pub fn all(document: &Document, arguments: &Arguments, folder: &Path) -> Result<
     Ok(())
 }
 
+/// The plots that were asked for: the name of the file, the title and the picture of each.
+///
+/// # Errors
+/// No plot: exit code 2.
+pub fn files(document: &Document, arguments: &Arguments) -> Result<Vec<(String, String, String)>> {
+    let plots = chosen(document, arguments)?;
+    Ok(plots
+        .into_iter()
+        .map(|(name, plot)| (name, plot.title.clone(), plot::svg(plot, Embed::File)))
+        .collect())
+}
+
 /// The plots of the tables that were named, or all of them; never none.
 fn chosen<'a>(document: &'a Document, arguments: &Arguments) -> Result<Vec<(String, &'a Plot)>> {
     let plots = plot::files(document);
@@ -58,15 +70,15 @@ fn chosen<'a>(document: &'a Document, arguments: &Arguments) -> Result<Vec<(Stri
         return Err(usage(format!("no table of this run has a plot: {}", wanted())));
     }
     let known = |id: &String| plots.iter().any(|(_, plot)| plot.id == *id);
-    if let Some(unknown) = arguments.table.iter().find(|id| !known(id)) {
+    if let Some(unknown) = arguments.shown.table.iter().find(|id| !known(id)) {
         return Err(usage(format!(
             "there is no plot of a table {unknown:?}, but of {}: {}",
             ids(&plots),
             wanted()
         )));
     }
-    let all = arguments.table.is_empty();
-    Ok(plots.into_iter().filter(|(_, plot)| all || arguments.table.contains(&plot.id)).collect())
+    let all = arguments.shown.table.is_empty();
+    Ok(plots.into_iter().filter(|(_, plot)| all || arguments.shown.table.contains(&plot.id)).collect())
 }
 
 /// What a table must be for a plot.

@@ -2,7 +2,7 @@
 
 use super::arguments::{Amount, Run as Arguments};
 use super::resume::{self, Standing};
-use super::{FAILED, UNSURE, WELL, matrices, output, plots};
+use super::{FAILED, UNSURE, WELL, gate_files, matrices, output, plots};
 use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
@@ -230,6 +230,7 @@ pub fn header(
         started,
         tables: matrix.tables.iter().map(|table| with_driver_notes(table, matrix, catalog)).collect(),
         cells: matrix.cells.clone(),
+        gates: matrix.gates.clone(),
     }
 }
 
@@ -370,8 +371,10 @@ pub fn publish(
     Ok(match caught {
         Some(caught) => caught.exit_code(),
         None if failed => FAILED,
-        None if arguments.strict => strict(&slots, run.header.precision),
-        None => WELL,
+        None => match (gate_files::judge(run, &slots), arguments.strict) {
+            (WELL, true) => strict(&slots, run.header.precision),
+            (code, _) => code,
+        },
     })
 }
 

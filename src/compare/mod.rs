@@ -5,6 +5,7 @@
 
 pub mod floors;
 pub mod pairs;
+pub mod stored;
 mod verdict;
 
 pub use verdict::{FALSE_DISCOVERIES, Judged, MOST_NEEDED, Reason, Verdict, judge};

@@ -55,7 +55,7 @@ impl Matrix {
         let mut tables = [tables_of(0), tables_of(1)].concat();
         tables.retain(|table| !table.cells.is_empty());
         let (name, title, budget) = (self.name.clone(), self.title.clone(), self.budget);
-        Paired { matrix: Matrix { name, title, budget, tables, cells }, left_out }
+        Paired { matrix: Matrix { name, title, budget, tables, cells, gates: Vec::new() }, left_out }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Drafts of tables to cells: the product of the axes, less what is excluded.
 
 use super::filter::Filter;
+use super::gate;
 use super::mistake::{Mistake, Place};
 use super::value;
 use super::{MOST_CELLS, Matrix};
@@ -44,6 +45,7 @@ pub(super) struct Document {
     /// The id of every table, also of one with mistakes.
     pub ids: Vec<(String, Place)>,
     pub excludes: Vec<Exclude>,
+    pub gates: Vec<gate::Draft>,
 }
 
 impl Draft {
@@ -184,11 +186,12 @@ pub(super) fn expand(
     if maker.mistakes.is_empty() && maker.tables.is_empty() {
         maker.mistakes.push(Place::outside(name.to_owned()).mistake("no cell is left to measure"));
     }
+    let gates = gate::resolve(&document.gates, &maker.cells, overridden, &mut maker.mistakes);
     if !maker.mistakes.is_empty() {
         return Err(maker.mistakes);
     }
     let (title, budget) = (document.title, document.budget);
-    Ok(Matrix { name: name.to_owned(), title, budget, tables: maker.tables, cells: maker.cells })
+    Ok(Matrix { name: name.to_owned(), title, budget, tables: maker.tables, cells: maker.cells, gates })
 }
 
 /// The tables and cells made so far.

@@ -4,7 +4,7 @@ use super::expand::{Document, Draft, Exclude};
 use super::filter::Filter;
 use super::mistake::{Mistake, Place, quoted, unknown};
 use super::page::{Entry, Page};
-use super::{LARGEST_FILE_BYTES, SCHEMA, table};
+use super::{LARGEST_FILE_BYTES, SCHEMA, gate, table};
 use crate::catalog::Catalog;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 /// The longest budget.
 pub(super) const LONGEST_BUDGET: Duration = Duration::from_secs(24 * 3600);
 
-pub(super) const KEYS: &[&str] = &["schema", "title", "budget", "table", "exclude", "include"];
+pub(super) const KEYS: &[&str] = &["schema", "title", "budget", "table", "exclude", "include", "gate"];
 
 /// The reading of a file and of those that it includes.
 pub(super) struct Session<'a> {
@@ -68,6 +68,7 @@ impl<'a> Session<'a> {
         self.read_includes(page, root, &mut document);
         note_double_ids(&document.ids, &mut page.mistakes);
         self.read_excludes(page, root, &mut document);
+        document.gates.extend(gate::read(page, root, self.catalog));
         document
     }
 
@@ -186,6 +187,7 @@ fn append(document: &mut Document, included: Document) {
     let shift = document.excludes.len();
     document.excludes.extend(included.excludes);
     document.ids.extend(included.ids);
+    document.gates.extend(included.gates);
     document.drafts.extend(included.drafts.into_iter().map(|mut draft| {
         draft.excludes.iter_mut().for_each(|position| *position += shift);
         draft

@@ -20,6 +20,12 @@ pub fn merge(matrices: Vec<Matrix>) -> Matrix {
             .into_iter()
             .map(|planned| position(&mut merged.cells, &mut positions, planned))
             .collect();
+        for mut gate in matrix.gates {
+            gate.cells = gate.cells.iter().map(|position| moved[*position]).collect();
+            if !merged.gates.contains(&gate) {
+                merged.gates.push(gate);
+            }
+        }
         let before = merged.tables.len();
         for mut table in matrix.tables {
             table.cells = table.cells.iter().map(|position| moved[*position]).collect();

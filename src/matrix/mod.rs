@@ -27,12 +27,19 @@
 //!
 //! [[include]]
 //! matrix = "locks"                       # the tables of a shipped matrix
+//!
+//! [[gate]]
+//! filter = "mechanism:pipe message_bytes:64K"
+//! min = "500MB/s"                        # a figure in the unit of the measure; or max = "10us"
+//! max_regression = "5%"                  # how much slower than the runs that they are compared with
 //! ```
 //!
 //! An axis of the measure that a table does not name has the defaults of [`Measure::axes`], an axis
 //! of some mechanisms the default of each driver. A cell leaves out the axes that its mechanism does
 //! not have. An axis with several values is row, column or split. The excludes of a file hold for the
-//! tables that it includes too; its budget is its own.
+//! tables that it includes too; its budget is its own. A gate watches every cell that matches, in the tables that are
+//! included too; `max` and `min` want cells of one measure, and mean what a report shows of it: bytes a second of a
+//! bandwidth, the time of 1,000,000 increments, of 40,000 requests, of 1,000,000 lines, else of one operation.
 //!
 //! [`Measure::axes`]: crate::cell::Measure::axes
 
@@ -40,6 +47,7 @@ mod arms;
 mod expand;
 mod file;
 mod filter;
+mod gate;
 mod merge;
 mod mistake;
 mod overrides;
@@ -65,7 +73,7 @@ pub use schema::schema;
 pub use shipped::{SHIPPED, shipped};
 
 use crate::catalog::Catalog;
-use crate::record::{PlannedCell, Table};
+use crate::record::{Gate, PlannedCell, Table};
 use mistake::Place;
 pub(crate) use mistake::unknown;
 use std::time::Duration;
@@ -124,6 +132,8 @@ pub struct Matrix {
     pub tables: Vec<Table>,
     /// The cells of all tables, each once.
     pub cells: Vec<PlannedCell>,
+    /// What must hold of some of them.
+    pub gates: Vec<Gate>,
 }
 
 impl Matrix {
@@ -144,6 +154,10 @@ impl Matrix {
             expand::prune_axes(table, &self.cells);
         }
         self.tables.retain(|table| !table.cells.is_empty());
+        for gate in &mut self.gates {
+            gate.cells = gate.cells.iter().filter_map(|position| moved[*position]).collect();
+        }
+        self.gates.retain(|gate| !gate.cells.is_empty());
     }
 }
 

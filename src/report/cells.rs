@@ -419,6 +419,7 @@ mod tests {
             arms: None,
             tables: Vec::new(),
             cells: cells.into_iter().map(planned).collect(),
+            gates: Vec::new(),
         };
         Run { header, visits, end: None, torn_line: false, resumed: Vec::new() }
     }

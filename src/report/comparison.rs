@@ -145,7 +145,7 @@ fn sheet(measure: Measure, rows: &[&Row]) -> Sheet {
     let mut footnotes = Footnotes::default();
     let cells: Vec<&Cell> = rows.iter().flat_map(|row| [row.pair.a, row.pair.b]).collect();
     let constant = constants(&cells);
-    let line = |row: &&Row| (label(&row.pair, &constant), places(row, &mut footnotes));
+    let line = |row: &&Row| (label(row.pair.a, row.pair.b, &constant), places(row, &mut footnotes));
     let rows: Vec<(String, Vec<Place>)> = rows.iter().map(line).collect();
     let constants: Vec<String> =
         constant.iter().map(|(axis, value)| split_value(*axis, &Some(value.clone()))).collect();
@@ -165,7 +165,7 @@ fn sheet(measure: Measure, rows: &[&Row]) -> Sheet {
 }
 
 /// The axes that have the same value in every cell.
-fn constants(cells: &[&Cell]) -> Vec<(Axis, Value)> {
+pub(super) fn constants(cells: &[&Cell]) -> Vec<(Axis, Value)> {
     let Some(first) = cells.first() else { return Vec::new() };
     let everywhere =
         |(axis, value): &(Axis, &Value)| cells.iter().all(|cell| cell.get(*axis) == Some(*value));
@@ -174,16 +174,16 @@ fn constants(cells: &[&Cell]) -> Vec<(Axis, Value)> {
 }
 
 /// What tells the pair from the others: what both arms have and not every cell of the table.
-fn label(pair: &Pair, constant: &[(Axis, Value)]) -> String {
+pub(super) fn label(a: &Cell, b: &Cell, constant: &[(Axis, Value)]) -> String {
     let told = |(axis, value): &(Axis, &Value)| {
-        let common = pair.b.get(*axis) == Some(*value);
+        let common = b.get(*axis) == Some(*value);
         common && *axis != Axis::Measure && constant.iter().all(|(known, _)| known != axis)
     };
     let word = |(axis, value): (Axis, &Value)| match axis {
         Axis::Mechanism => value.to_string(),
         _ => format!("{axis}={value}"),
     };
-    let words: Vec<String> = pair.a.axes().filter(told).map(word).collect();
+    let words: Vec<String> = a.axes().filter(told).map(word).collect();
     if words.is_empty() { "all".into() } else { words.join(" ") }
 }
 
@@ -208,21 +208,21 @@ fn places(row: &Row, footnotes: &mut Footnotes) -> Vec<Place> {
 }
 
 /// The figure of an arm in the unit of the measure.
-fn figure(cell: &Cell, ns: &Estimate) -> String {
+pub(super) fn figure(cell: &Cell, ns: &Estimate) -> String {
     let scale = measure_value(cell, 1.0);
     let shown = if cell.measure() == Some(Measure::Bandwidth) { ns.rate(scale) } else { ns.scaled(scale) };
     value(&shown) + &uncertainty(&shown).map(|text| format!(" {text}")).unwrap_or_default()
 }
 
-fn ratio(log: f64) -> String {
+pub(super) fn ratio(log: f64) -> String {
     format!("{:.3}", log.exp())
 }
 
-fn between(logs: Interval) -> String {
+pub(super) fn between(logs: Interval) -> String {
     format!("{} to {}", ratio(logs.low), ratio(logs.high))
 }
 
-fn p_text(p: f64) -> String {
+pub(super) fn p_text(p: f64) -> String {
     if p < 0.0001 { "<0.0001".into() } else { format!("{p:.4}") }
 }
 

@@ -61,17 +61,25 @@ const COLUMNS: &[&str] = &[
 
 /// The samples of a run: visits in the order of the journal, then the cells without a visit. Muted warnings are left out.
 pub fn csv(run: &Run, muted: Codes) -> String {
+    csv_of(run, muted, |_| true)
+}
+
+/// The same of some cells, by their positions in the header.
+pub fn csv_of(run: &Run, muted: Codes, keeps: impl Fn(usize) -> bool) -> String {
     let findings = Findings::of(run, muted);
     let slots = slots(run, Metric::Figure);
     let mut rows = Rows::new(COLUMNS);
     let mut visited = vec![false; slots.len()];
     for (place, visit) in run.visits.iter().enumerate() {
         visited[visit.cell_index] = true;
+        if !keeps(visit.cell_index) {
+            continue;
+        }
         let slot = &slots[visit.cell_index];
         push_visit(&mut rows, visit, slot.word(), &told_fields(&findings, place, slot));
     }
-    let cells = run.header.cells.iter().zip(&slots).zip(visited);
-    for ((planned, slot), _) in cells.filter(|(_, visited)| !visited) {
+    let cells = run.header.cells.iter().zip(&slots).zip(visited).enumerate();
+    for (_, ((planned, slot), _)) in cells.filter(|(index, (_, visited))| !visited && keeps(*index)) {
         push_unvisited(&mut rows, &planned.cell, slot);
     }
     rows.text

@@ -36,6 +36,7 @@ pub struct Document {
 }
 
 /// A table of the matrix: its grids, then what stands below them.
+#[derive(Default)]
 pub struct Sheet {
     /// Its heading, with the unit.
     pub heading: String,
@@ -92,8 +93,13 @@ pub fn document(run: &Run, options: Options) -> Result<Document> {
     let findings = Findings::of(run, options.muted);
     let mut told = Told::nothing(&findings);
     let slots = slots(run, Metric::Figure);
-    let mut above = warnings::facts(&mut told, &slots);
-    above.extend(facts(run, &slots));
+    let mut above = match options.brief {
+        true => brief_facts(run, &findings, &slots),
+        false => warnings::facts(&mut told, &slots),
+    };
+    if !options.brief {
+        above.extend(facts(run, &slots));
+    }
     let projections = project(run, options.metric)?;
     let sheets: Vec<Sheet> =
         projections.iter().map(|projection| sheet(projection, options, &mut told)).collect();
@@ -104,6 +110,14 @@ pub fn document(run: &Run, options: Options) -> Result<Document> {
         options.metric.spec().measures.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" or ")
     );
     Ok(Document { title: title(run), facts: above, reading: reading(run), sheets })
+}
+
+/// When, on what machine, and how far the figures can be trusted.
+fn brief_facts(run: &Run, findings: &Findings, slots: &[Slot]) -> Vec<(&'static str, String)> {
+    let verdict = warnings::facts(&mut Told::nothing(findings), slots);
+    let wanted = |label: &str| matches!(label, "begun" | "machine" | "verdict" | "muted");
+    let all = facts(run, slots).into_iter().chain(verdict);
+    all.filter(|(label, _)| wanted(label)).collect()
 }
 
 fn title(run: &Run) -> String {

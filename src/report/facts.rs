@@ -3,6 +3,7 @@
 use super::cells::{Figure, Slot};
 use super::digits::counted;
 use super::escape::command;
+use super::gates;
 use super::load::Run;
 use crate::cell::{Axis, Measure};
 use crate::measure::stats::LEAST_VISITS;
@@ -79,6 +80,7 @@ pub(super) fn facts(run: &Run, slots: &[Slot]) -> Vec<(&'static str, String)> {
     facts.extend(
         header.machine_class.iter().map(|[class, line]| ("machine", format!("class {class}: {line}"))),
     );
+    facts.extend(gates::fact(&gates::of_run(run, slots)).map(|text| ("gates", text)));
     facts.extend(log_fact(run).map(|text| ("log", text)));
     if !run.resumed.is_empty() {
         facts.push(("resumed", resumed_fact(&run.resumed)));

@@ -1,10 +1,13 @@
 //! Reads a journal back: a header, visits, an end.
 
-use crate::record::{End, Header, Line, Resumed, SCHEMA, Versioned, Visit};
+pub mod reduce;
+
+use crate::cell::Cell;
+use crate::record::{End, Header, Line, PlannedCell, Resumed, SCHEMA, Versioned, Visit};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::Value;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{BufRead, ErrorKind};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -84,21 +87,46 @@ fn journal_path(path: &Path) -> Result<PathBuf> {
 /// missing or doubled, a cell that the header does not have; with name and line, what was expected
 /// and what to do.
 pub fn parse_run(bytes: &[u8], name: &str) -> Result<Run> {
-    ensure!(
-        !bytes.is_empty(),
-        "{name} holds nothing: expected a journal that begins with a header; run again"
-    );
     let mut parsed = Parsed::default();
-    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let place = format!("{name}:{}", index + 1);
+    parsed.torn_line = lines(bytes, name, |line, _| parsed.take(parse_line(line)?))?;
+    parsed.finish(name)
+}
+
+/// Hands each line of a journal over, without its newline and with its number from 1. A last line that has no newline and
+/// is no whole JSON is dropped; whether that was so.
+///
+/// # Errors
+/// What cannot be read, an empty journal, what is no text, and what `take` says of a line, each with name and line.
+fn lines(
+    mut journal: impl BufRead,
+    name: &str,
+    mut take: impl FnMut(&str, usize) -> Result<()>,
+) -> Result<bool> {
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        journal.read_until(b'\n', &mut line).with_context(|| format!("cannot read {name}"))?;
+        ensure!(
+            number > 1 || !line.is_empty(),
+            "{name} holds nothing: expected a journal that begins with a header; run again"
+        );
+        if line.is_empty() {
+            break;
+        }
         let whole = line.strip_suffix(b"\n");
-        match parse_line(whole.unwrap_or(line)) {
-            Ok(line) => parsed.take(line).with_context(|| place)?,
-            Err(_) if whole.is_none() && parsed.header.is_some() && cut_off(line) => parsed.torn_line = true,
-            Err(error) => return Err(error.context(place)),
+        let taken = text_of(whole.unwrap_or(&line)).and_then(|text| take(text, number));
+        match taken {
+            Err(_) if whole.is_none() && number > 1 && cut_off(&line) => return Ok(true),
+            taken => taken.with_context(|| format!("{name}:{number}"))?,
         }
     }
-    parsed.finish(name)
+    Ok(false)
+}
+
+/// A line as text.
+fn text_of(line: &[u8]) -> Result<&str> {
+    let text = std::str::from_utf8(line).ok().filter(|text| !text.contains('\0'));
+    text.with_context(|| format!("not text: expected one JSON object a line; is this a journal ({JOURNAL})?"))
 }
 
 /// What has been read so far.
@@ -118,16 +146,12 @@ impl Parsed {
                 check_header(&header)?;
                 self.header = Some(*header);
             }
-            (Line::Header(_), Some(_)) => {
-                bail!(
-                    "a second header: a journal holds one run; put this line and those after it in a file of their own"
-                )
-            }
+            (Line::Header(_), Some(_)) => bail!(SECOND_HEADER),
             (_, None) => bail!(
                 "expected the header first: the beginning of the journal is missing; name a whole journal"
             ),
             (Line::Visit(visit), Some(header)) => {
-                check_visit(&visit, header)?;
+                check_cell(visit.cell_index, &visit.cell, &header.cells)?;
                 self.visits.push(*visit);
                 self.end = None;
             }
@@ -148,18 +172,16 @@ impl Parsed {
     }
 }
 
+const SECOND_HEADER: &str =
+    "a second header: a journal holds one run; put this line and those after it in a file of their own";
+
 /// Whether the text stops before its JSON is complete.
 fn cut_off(line: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err()
 }
 
 /// One line, without its newline.
-fn parse_line(line: &[u8]) -> Result<Line> {
-    let binary = || anyhow!("not text: expected one JSON object a line; is this a journal ({JOURNAL})?");
-    let text = std::str::from_utf8(line).map_err(|_| binary())?;
-    if text.contains('\0') {
-        return Err(binary());
-    }
+fn parse_line(text: &str) -> Result<Line> {
     match serde_json::from_str::<Versioned>(text) {
         Ok(versioned) if versioned.schema == SCHEMA => Ok(versioned.line),
         Ok(versioned) => Err(wrong_version(&versioned.schema)),
@@ -188,28 +210,27 @@ fn wrong_version(schema: &str) -> anyhow::Error {
     )
 }
 
-/// Whether every cell that a table names is there.
+/// Whether every cell that a table or a gate names is there.
 fn check_header(header: &Header) -> Result<()> {
     let cells = header.cells.len();
-    for table in &header.tables {
-        if let Some(index) = table.cells.iter().find(|index| **index >= cells) {
+    let tables = header.tables.iter().map(|table| ("table", &table.id, &table.cells));
+    let gates = header.gates.iter().map(|gate| ("gate", &gate.filter, &gate.cells));
+    for (what, name, named) in tables.chain(gates) {
+        if let Some(index) = named.iter().find(|index| **index >= cells) {
             bail!(
-                "table {:?} names cell {index}, but the header has {cells} cells: the header is damaged; run again",
-                table.id
+                "{what} {name:?} names cell {index}, but the header has {cells} cells: the header is damaged; run again"
             );
         }
     }
     Ok(())
 }
 
-/// Whether a visit is one of a cell that the header plans.
-fn check_visit(visit: &Visit, header: &Header) -> Result<()> {
-    let index = visit.cell_index;
-    let planned = header.cells.get(index).ok_or_else(|| {
-        let cells = header.cells.len();
+/// Whether a cell is the one that the header plans in that place.
+fn check_cell(index: usize, found: &Cell, planned: &[PlannedCell]) -> Result<()> {
+    let expected = planned.get(index).map(|planned| &planned.cell).ok_or_else(|| {
+        let cells = planned.len();
         anyhow!("cell_index {index}: expected less than {cells}, the cells of the header; remove the line if it is damaged")
     })?;
-    let (expected, found) = (&planned.cell, &visit.cell);
     ensure!(
         expected == found,
         "cell_index {index} is `{expected}` in the header, but this visit is of `{found}`; the journal mixes two runs"

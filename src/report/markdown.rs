@@ -14,9 +14,13 @@ use anyhow::Result;
 /// # Errors
 /// Those of [`super::projection::project`].
 pub fn markdown(run: &Run, options: Options) -> Result<String> {
-    let document = document(run, options)?;
-    let mut files = if options.linked { plot::files(&document) } else { Vec::new() }.into_iter().peekable();
-    let Document { title, facts, reading, sheets } = &document;
+    Ok(render(&document(run, options)?, options.linked))
+}
+
+/// A document as Markdown, with links to the files of its pictures where these are `linked`.
+pub fn render(document: &Document, linked: bool) -> String {
+    let mut files = if linked { plot::files(document) } else { Vec::new() }.into_iter().peekable();
+    let Document { title, facts, reading, sheets } = document;
     let mut lines = vec![format!("# {}", escape::markdown(title)), String::new()];
     lines.extend(facts.iter().map(|(label, text)| fact(label, text)));
     for paragraph in reading {
@@ -24,10 +28,47 @@ pub fn markdown(run: &Run, options: Options) -> Result<String> {
     }
     for sheet in sheets {
         let file = files.next_if(|(_, plot)| sheet.plot.as_ref() == Some(plot));
-        push_sheet(sheet, file.map(|(name, _)| name), &mut lines);
+        push_sheet(sheet, "##", file.map(|(name, _)| name), &mut lines);
     }
     lines.push(String::new());
-    Ok(lines.join("\n"))
+    lines.join("\n")
+}
+
+/// A brief document as a block of another one: where it is from in one paragraph, then the tables under small headings.
+/// `source` is the target of a link to the run.
+pub fn block(document: &Document, source: &str) -> String {
+    let mut lines = vec![from(document, source)];
+    for sheet in &document.sheets {
+        push_sheet(sheet, "###", None, &mut lines);
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// `From [ipcmatrix: appendix](reports/x): begun 2026-...; verdict: usable ... ± is ...`.
+pub fn from(document: &Document, source: &str) -> String {
+    let facts = document.facts.iter().map(|(label, text)| format!("{label}: {}", escape::markdown(text)));
+    let facts = facts.collect::<Vec<_>>().join("; ");
+    let reading: Vec<String> = document.reading.iter().map(|text| escape::markdown(text)).collect();
+    format!(
+        "From [{}]({}); {facts}. {}",
+        escape::markdown(&document.title),
+        target(source),
+        reading.join(" ")
+    )
+}
+
+/// The target of a link (CommonMark 6.3): in angle brackets, so that it may hold spaces and parentheses.
+pub fn target(path: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
+    if path.chars().all(plain) {
+        return path.into();
+    }
+    let escaped: String = escape::line(path)
+        .chars()
+        .flat_map(|letter| ['\\'].into_iter().filter(move |_| "<>\\".contains(letter)).chain([letter]))
+        .collect();
+    format!("<{escaped}>")
 }
 
 fn fact(label: &str, text: &str) -> String {
@@ -35,8 +76,8 @@ fn fact(label: &str, text: &str) -> String {
     format!("- {label}: {text}")
 }
 
-fn push_sheet(sheet: &Sheet, plot: Option<String>, lines: &mut Vec<String>) {
-    lines.extend([String::new(), format!("## {}", escape::markdown(&sheet.heading))]);
+fn push_sheet(sheet: &Sheet, level: &str, plot: Option<String>, lines: &mut Vec<String>) {
+    lines.extend([String::new(), format!("{level} {}", escape::markdown(&sheet.heading))]);
     if !sheet.captions.is_empty() {
         let captions = sheet.captions.iter().map(|text| escape::markdown(text)).collect::<Vec<_>>();
         lines.extend([String::new(), captions.join(" ")]);
@@ -47,7 +88,7 @@ fn push_sheet(sheet: &Sheet, plot: Option<String>, lines: &mut Vec<String>) {
     }
     for panel in &sheet.panels {
         if !panel.heading.is_empty() {
-            lines.extend([String::new(), format!("### {}", escape::markdown(&panel.heading))]);
+            lines.extend([String::new(), format!("{level}# {}", escape::markdown(&panel.heading))]);
         }
         lines.push(String::new());
         push_grid(panel, lines);

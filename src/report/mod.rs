@@ -6,13 +6,16 @@
 //! [`text`], [`markdown`], [`html`] and [`csv`] write it; [`plot`] draws the tables that can be drawn.
 
 mod beside;
+pub mod blocks;
 pub mod cells;
+pub mod compared;
 pub mod comparison;
 pub mod csv;
 pub mod digits;
 pub mod document;
 pub mod escape;
 pub mod facts;
+pub mod gates;
 pub mod html;
 pub mod keep;
 pub mod load;
@@ -27,6 +30,7 @@ pub mod rows;
 mod samples;
 mod strata;
 pub mod text;
+pub mod view;
 pub mod warnings;
 mod winner;
 
@@ -42,6 +46,8 @@ pub struct Options {
     pub published: bool,
     /// Whether the files of the plots stand beside the report, so that it links them.
     pub linked: bool,
+    /// Whether it stands in another document: of what is above the tables, only what a reader needs to trust them.
+    pub brief: bool,
     /// Warnings that do not show.
     pub muted: Codes,
 }

@@ -3,6 +3,7 @@
 use super::cells::{Slot, slots};
 use super::load::Run;
 use super::metric::Metric;
+use super::view::advice;
 use crate::cell::{Axis, Cell, Value};
 use crate::record::Table;
 use anyhow::{Context, Result, bail, ensure};
@@ -101,11 +102,12 @@ fn check(table: &Table, found: &[Found]) -> Result<()> {
     }
     for axis in axes(found).into_iter().filter(|axis| !placed(table, *axis)) {
         let values = values(table, found, axis);
-        if values.iter().flatten().count() > 1 {
-            let list = values.iter().flatten().map(Value::to_string).collect::<Vec<_>>().join(", ");
+        let values: Vec<&Value> = values.iter().flatten().collect();
+        if values.len() > 1 {
+            let list = values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             bail!(
-                "{axis} has the values {list} and is neither row, column nor split: \
-                 nothing is averaged; name it in `split`, or give it one value"
+                "{axis} has the values {list} and is neither row, column nor split: nothing is averaged; {}",
+                advice(axis, &values)
             );
         }
     }

@@ -15,7 +15,12 @@ use tabled::settings::{Alignment, Style};
 /// # Errors
 /// Those of [`super::projection::project`].
 pub fn text(run: &Run, options: Options) -> Result<String> {
-    let Document { title, facts, reading, sheets } = document(run, options)?;
+    Ok(render(document(run, options)?))
+}
+
+/// A document as plain text.
+pub fn render(document: Document) -> String {
+    let Document { title, facts, reading, sheets } = document;
     let mut lines = vec![line(&title), String::new()];
     lines.extend(facts.iter().map(|(label, fact)| format!("{label:<10} {}", line(fact))));
     lines.push(String::new());
@@ -23,7 +28,7 @@ pub fn text(run: &Run, options: Options) -> Result<String> {
     for sheet in &sheets {
         push_sheet(sheet, &mut lines);
     }
-    Ok(lines.iter().map(|line| format!("{}\n", line.trim_end())).collect())
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 fn push_sheet(sheet: &Sheet, lines: &mut Vec<String>) {

@@ -122,6 +122,7 @@ pub(super) fn header(cells: usize, budget_s: f64) -> Header {
         arms: None,
         tables: vec![],
         cells: (0..cells).map(cell).collect(),
+        gates: Vec::new(),
     }
 }
 

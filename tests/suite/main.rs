@@ -31,8 +31,10 @@ mod resume;
 mod schema;
 mod selfcheck;
 mod serve;
+mod splice;
 mod tampering;
 mod user;
+mod views;
 
 use ipcmatrix::catalog::Catalog;
 use libtest_mimic::{Arguments, Completion, Trial};
@@ -73,6 +75,8 @@ fn main() -> ExitCode {
         operation::trials(),
         page::trials(),
         plots::trials(),
+        splice::trials(),
+        views::trials(),
         machine_code::trials(),
     ];
     libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()

@@ -52,11 +52,10 @@ fn refused() {
             &["--format", "svg"],
             "this is of \"A.2\", \"A.4\": name one with --table, or a folder for all with -o",
         ),
-        (&["--format", "svg", "--table", "A.9"], "no plot of a table \"A.9\", but of \"A.2\", \"A.4\""),
+        (&["--format", "svg", "--table", "A.9"], "there is no table \"A.9\", but \"A.2\", \"A.4\""),
         (&["--format", "svg", "-o", "file"], "cannot make the folder file"),
         (&["--format", "svg", "--published", "--table", "A.2"], "leave out --published"),
-        (&["--table", "A.2"], "use them with --format svg"),
-        (&["--format", "html", "-o", "x"], "use them with --format svg"),
+        (&["--format", "html", "-o", "x"], "use it with --format svg"),
         (&["--format", "html", "again"], "name one run at a time"),
     ];
     for (words, message) in cases {

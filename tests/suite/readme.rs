@@ -13,6 +13,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         trial("readme::its_commands_are_understood", &[], commands_are_understood),
         trial("readme::its_make_targets_exist", &[], targets_exist),
+        trial("readme::its_blocks_are_what_the_published_run_says", &[], blocks_are_true),
     ]
 }
 
@@ -74,4 +75,16 @@ fn targets_exist() {
     for target in targets {
         assert!(makefile.lines().any(|line| line.starts_with(&format!("{target}:"))), "make {target}");
     }
+}
+
+fn blocks_are_true() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for block in ["best", "plot"] {
+        assert!(
+            README.contains(&format!("\n<!-- ipcmatrix:begin {block} -")),
+            "the README has a block {block}"
+        );
+    }
+    let ended = Program::ipcmatrix(["report", "--into", "README.md", "--check"]).folder(root).run().exits(0);
+    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", ""));
 }

@@ -27,8 +27,12 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// # Errors
 /// Those of [`super::projection::project`].
 pub fn html(run: &Run, environment: Option<&Value>, options: Options) -> Result<String> {
-    let document = document(run, options)?;
-    Ok(format!("<!DOCTYPE html>\n{}\n", page(&document, environment).into_string()))
+    Ok(render(&document(run, options)?, environment))
+}
+
+/// A document as a page.
+pub fn render(document: &Document, environment: Option<&Value>) -> String {
+    format!("<!DOCTYPE html>\n{}\n", page(document, environment).into_string())
 }
 
 /// An element without content, as HTML and XML both write it.

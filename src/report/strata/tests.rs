@@ -66,6 +66,7 @@ fn figure(placement: &str, visits: &[Measured], metric: Metric) -> Figure {
         arms: None,
         tables: Vec::new(),
         cells: vec![PlannedCell { cell: cell.clone(), unavailable: None }],
+        gates: Vec::new(),
     };
     let visits = visits.iter().enumerate().map(visit).collect();
     let run = Run { header, visits, end: None, torn_line: false, resumed: Vec::new() };

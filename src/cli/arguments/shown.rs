@@ -1,0 +1,54 @@
+//! What of a run a report shows: the same words as those of `run`, `plan` and `compare`.
+
+use super::parse_metric;
+use crate::cell::{AXES, Axis};
+use crate::matrix::unknown;
+use crate::report::metric::Metric;
+use crate::report::view::View;
+use clap::Args;
+
+/// What is shown.
+#[derive(Args, Debug, Clone)]
+pub struct Shown {
+    /// Show this table alone; may be given several times
+    #[arg(long, value_name = "ID")]
+    pub table: Vec<String>,
+    /// What the tables show, from `ipcmatrix list metrics`; csv always has the raw samples
+    #[arg(long, value_name = "NAME", default_value = "figure", value_parser = parse_metric)]
+    pub metric: Metric,
+    /// Axis of the rows, in place of the table's own
+    #[arg(long, value_name = "AXIS", value_parser = parse_axis)]
+    pub row: Option<Axis>,
+    /// Axis of the columns, in place of the table's own
+    #[arg(long, value_name = "AXIS", value_parser = parse_axis)]
+    pub col: Option<Axis>,
+    /// Axes for each of whose values the tables are printed apart, beside their own
+    #[arg(long, value_name = "AXIS,...", value_delimiter = ',', value_parser = parse_axis)]
+    pub split: Vec<Axis>,
+    /// Keep the cells that match, as for `run`; several must all match
+    #[arg(short, long, value_name = "FILTER", allow_hyphen_values = true)]
+    pub filter: Vec<String>,
+    /// Put published figures and the ratio to them beside today's
+    #[arg(long)]
+    pub published: bool,
+}
+
+impl Shown {
+    /// The tables and axes that are asked for.
+    pub fn view(&self) -> View {
+        View {
+            tables: self.table.clone(),
+            row: self.row,
+            column: self.col,
+            split: self.split.clone(),
+            metric: self.metric,
+        }
+    }
+}
+
+/// An axis by its name, but for the measure, which is that of the table.
+fn parse_axis(text: &str) -> Result<Axis, String> {
+    let names: Vec<&str> =
+        AXES.iter().filter(|spec| spec.axis != Axis::Measure).map(|spec| spec.name).collect();
+    Axis::named(text).filter(|axis| *axis != Axis::Measure).ok_or_else(|| unknown("axis", text, &names))
+}

@@ -1,0 +1,122 @@
+//! Journals for comparisons: read line by line, each visit reduced to a few numbers before the next is read, so that
+//! thousands of runs fit into memory.
+
+mod lean;
+mod visits;
+
+use super::{JOURNAL, journal_path, lines};
+use crate::compare::stored::{Known, Stored};
+use crate::record::Gate;
+use anyhow::{Context, Result, anyhow, ensure};
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use visits::Begun;
+
+/// Runs that were read for a comparison.
+#[derive(Debug, Default)]
+pub struct Runs {
+    /// The runs, in the order of their paths.
+    pub runs: Vec<Stored>,
+    /// What they refer to.
+    pub known: Known,
+    /// The gates that each of them was made with, in the same order, the cells of each by their number in [`Runs::known`].
+    pub gates: Vec<Vec<Gate>>,
+}
+
+/// The journals that a path given by a user stands for: the path itself where it is a run or a journal, else every run below
+/// the folder, in the order of their names. Links are followed for the path itself only.
+///
+/// # Errors
+/// What the system refuses, and a folder without any run, with what was expected.
+pub fn journals_below(path: &Path) -> Result<Vec<PathBuf>> {
+    let is_folder = fs::metadata(path).is_ok_and(|found| found.is_dir());
+    if !is_folder || path.join(JOURNAL).symlink_metadata().is_ok() {
+        return Ok(vec![journal_path(path)?]);
+    }
+    let mut found = Vec::new();
+    collect(path, &mut found).with_context(|| format!("cannot read {}", path.display()))?;
+    ensure!(
+        !found.is_empty(),
+        "{} holds no run: expected the folder of a run, with {JOURNAL} in it, a folder of such folders, or a journal",
+        path.display()
+    );
+    Ok(found)
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    let mut entries = fs::read_dir(folder)?.collect::<std::io::Result<Vec<_>>>()?;
+    entries.sort_by_key(|entry| entry.file_name());
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            match path.join(JOURNAL) {
+                journal if journal.is_file() => found.push(journal),
+                _ => collect(&path, found)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads and reduces journals, on as many threads as the process has CPUs. The same journals give the same runs, however the
+/// threads go; the numbers in [`Known`] may differ.
+///
+/// # Errors
+/// Those of [`super::read_run`], for the first path that has one; and a run of two arms, which is a comparison already.
+pub fn read(paths: &[PathBuf]) -> Result<Runs> {
+    let next = AtomicUsize::new(0);
+    let known = Mutex::new(Known::default());
+    let done = Mutex::new(Vec::new());
+    let work = || {
+        while let (at, Some(path)) = following(&next, paths) {
+            let one = read_one(path, &known);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, one));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    let mut all =
+        Runs { known: known.into_inner().unwrap_or_else(PoisonError::into_inner), ..Runs::default() };
+    for (_, one) in done {
+        let (run, gates) = one?;
+        all.runs.push(run);
+        all.gates.push(gates);
+    }
+    Ok(all)
+}
+
+/// The next path that nobody has taken, with its place.
+fn following<'a>(next: &AtomicUsize, paths: &'a [PathBuf]) -> (usize, Option<&'a PathBuf>) {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    (at, paths.get(at))
+}
+
+fn read_one(path: &Path, known: &Mutex<Known>) -> Result<(Stored, Vec<Gate>)> {
+    let name = path.display().to_string();
+    let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
+    let mut begun: Option<Begun> = None;
+    lines(BufReader::with_capacity(1 << 18, file), &name, |line, _| match &mut begun {
+        None => {
+            begun = Some(Begun::new(lean::header(line)?));
+            Ok(())
+        }
+        Some(begun) => begun.take(line),
+    })?;
+    let begun = begun.ok_or_else(|| anyhow!("{name} has no header: name a whole journal"))?;
+    let folder = path.parent().filter(|_| path.file_name().is_some_and(|file| file == JOURNAL));
+    let shown = folder.filter(|folder| *folder != Path::new("")).unwrap_or(path);
+    Ok(begun.finish(shown.display().to_string(), known))
+}
+
+#[cfg(test)]
+mod tests;
