@@ -6,6 +6,7 @@
 mod ab;
 mod calls;
 mod cells;
+mod compare;
 mod conformance;
 mod doctor;
 mod drivers;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(machine::cpus().len().min(MOST_AT_ONCE));
     let rooms = [
         ab::trials(),
+        compare::trials(),
         conformance::trials(),
         doctor::trials(),
         effort::trials(),
