@@ -7,6 +7,7 @@ mod arms;
 mod effort;
 mod gate;
 mod noise;
+mod tampering;
 
 pub use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure, Value};
@@ -16,6 +17,7 @@ pub use effort::{Effort, Sampling};
 pub use gate::{Gate, Limit};
 pub use noise::Noise;
 use serde::{Deserialize, Serialize};
+pub use tampering::{INJECTED, INJECTED_FLAG, Tampering};
 
 /// The version that every line carries.
 pub const SCHEMA: &str = "ipcmatrix.record.v1";
@@ -166,7 +168,7 @@ pub enum Outcome {
     /// It ought to have worked and did not; nothing of it is used.
     Failed {
         /// What was being done: `start`, `open`, `enter`, `prove`, `warm-up`, `sample`, `conclude`, `leave`,
-        /// `deadline`.
+        /// `deadline`, `ping-pong`.
         phase: String,
         /// What went wrong.
         error: String,
@@ -204,8 +206,8 @@ pub struct Measured {
     pub oversubscribed: bool,
     /// Stable words for what a reader should know, e.g. `n_drift`.
     pub flags: Vec<String>,
-    /// Nanoseconds in which a cache line went from one CPU of the visit to the other and back, before the samples and
-    /// after them; where workers were on two CPUs.
+    /// Nanoseconds in which a cache line went from one CPU of the visit to the other and back, right before this
+    /// cell was measured and right after; where workers were pinned to two CPUs. Also where the visit was to several cells.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ping_pong_ns: Option<[f64; 2]>,
     /// What the loop cost, where the workload has a twin; not subtracted from the numbers above.
@@ -286,7 +288,8 @@ pub struct WorkerSample {
     pub voluntary_switches: u64,
     /// Involuntary context switches in between (`ru_nivcsw`).
     pub involuntary_switches: u64,
-    /// Time that the worker's thread was ready and waited for a CPU in between (`/proc/thread-self/schedstat`).
+    /// Time that the worker's thread was ready and waited for a CPU in between (`/proc/thread-self/schedstat`). On
+    /// one CPU that is waiting for the other workers too, not only for other programs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub run_delay_ns: Option<u64>,
     /// The CPU it was on at the end.
@@ -356,6 +359,9 @@ pub struct Request {
     pub deadline_ms: u64,
     /// Process id of the runner: the visit ends with it.
     pub runner: Option<i32>,
+    /// What is done to the visit on purpose, to see that the program notices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tampering: Option<Tampering>,
     /// For whoever starts the process, in a run of two arms; the process itself is not told.
     #[serde(skip)]
     pub arm: Option<Arm>,
@@ -373,13 +379,8 @@ pub struct Part {
 impl Request {
     /// A request for one cell, from a process that ends when it likes.
     pub fn alone(cell: &Cell, ops: Option<u64>, effort: Effort, deadline_ms: u64) -> Request {
-        Request {
-            parts: vec![Part { cell: cell.clone(), ops }],
-            effort,
-            deadline_ms,
-            runner: None,
-            arm: None,
-        }
+        let parts = vec![Part { cell: cell.clone(), ops }];
+        Request { parts, effort, deadline_ms, runner: None, tampering: None, arm: None }
     }
 }
 

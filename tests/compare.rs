@@ -185,7 +185,7 @@ fn unlike_runs_are_refused_with_the_reason_unless_that_is_allowed() {
 fn the_figures_of_a_test_are_never_compared() {
     let test = Plan { effort: "test".into(), ..Plan::new(1) };
     let allowed = Allowed { machine: true, effort: true, effective: true };
-    let sides = Sides::of(&[test.clone()], &[test]);
+    let sides = Sides::of(std::slice::from_ref(&test), std::slice::from_ref(&test));
     let found = sides.compared(&Rules { allowed, ..Rules::default() });
     assert_eq!(with_word(&found, "refused").len(), cells().len());
 }

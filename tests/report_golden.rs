@@ -2,10 +2,10 @@
 
 use ipcmatrix::cell::{Axis, Cell, Measure, Value};
 use ipcmatrix::record::{Measured, Outcome, PlannedCell, Unavailable, Visit};
-use ipcmatrix::report::csv::csv;
 use ipcmatrix::report::facts::exact_counts;
 use ipcmatrix::report::load::{Run, parse_run};
-use ipcmatrix::report::{Options, markdown, text};
+use ipcmatrix::report::warnings::Codes;
+use ipcmatrix::report::{Options, csv, markdown, text};
 use ipcmatrix::runner::exact;
 use ipcmatrix::workload::Delivery;
 use std::fs;
@@ -25,6 +25,10 @@ fn text(run: &Run) -> anyhow::Result<String> {
 
 fn markdown(run: &Run) -> anyhow::Result<String> {
     markdown::markdown(run, Options::default())
+}
+
+fn csv(run: &Run) -> String {
+    csv::csv(run, Codes::default())
 }
 
 fn run(name: &str) -> Run {
@@ -258,8 +262,11 @@ fn visits_that_climb_are_footnoted() {
         measured.floor_ns = 400.0 + 10.0 * step as f64;
     }
     let document = text(&run).unwrap();
-    assert!(first_row(&document).contains("| 2400 ±8%¹,² |"), "400..460 ns: {document}");
-    assert!(document.contains("¹ successive visits are correlated: ± is the full range"), "{document}");
+    assert!(first_row(&document).contains("| 2400 ±8%¹,²,³ |"), "400..460 ns: {document}");
+    assert!(
+        document.contains("² W012 visits alike, over 0.2: successive visits are correlated (lag 1): ±"),
+        "{document}"
+    );
 }
 
 #[test]
@@ -297,6 +304,7 @@ fn waits(metric: Option<&str>, published: &[&str], split: &[Axis], figures: &[(C
         let mut visit = Visit { cell_index, cell: cell.clone(), ..visit.clone() };
         let Outcome::Measured(measured) = &mut visit.outcome else { panic!("it has a figure") };
         (measured.floor_ns, measured.cpu_ns) = (*ns, *ns);
+        measured.samples[0].elapsed_ns = *ns as u64;
         measured.samples[0].workers[0].cpu_ns = *ns as u64;
         visit
     };
@@ -444,12 +452,32 @@ fn a_cell_of_two_modes_shows_both_with_their_shares() {
         assert!(document.contains(" 1.00 (67 %) or 3.0 (33 %)"), "{document}");
         assert!(document.contains("grade U: the visits fall into two separate modes"), "{document}");
         assert!(
-            document.contains("reached by 0 of 1 measured cell; grades A 0, B 0, C 0, D 0, U 1,"),
+            document.contains("reached by 0 of 1 measured cell")
+                && document.contains("; grades A 0, B 0, C 0, D 0, U 1,"),
             "{document}"
         );
     }
     run.visits.truncate(11);
     assert!(!text(&run).unwrap().contains("grade U:"), "eleven visits are too few to tell");
+}
+
+#[test]
+fn a_mixture_of_near_and_far_visits_names_both() {
+    let mut run = waits(None, &[], &[], &[(wait_cell("poll", 1), 9.0)]);
+    let visit = run.visits[0].clone();
+    let of = |(ns, ping_pong_ns): (f64, f64)| {
+        let mut visit = visit.clone();
+        let Outcome::Measured(measured) = &mut visit.outcome else { panic!("it has a figure") };
+        (measured.floor_ns, measured.ping_pong_ns) = (ns, Some([ping_pong_ns; 2]));
+        visit
+    };
+    let visits = [vec![(1000.0, 60.0); 5], vec![(3000.0, 250.0); 3]].concat();
+    run.visits = visits.into_iter().map(of).collect();
+    for document in [text(&run).unwrap(), markdown(&run).unwrap()] {
+        assert!(document.contains(" 1.0 (62 % near) or 3.0 (38 % far)"), "{document}");
+        assert!(document.contains("near to each other in some visits and far in others"), "{document}");
+        assert!(!document.contains("two separate modes"), "{document}");
+    }
 }
 
 #[test]

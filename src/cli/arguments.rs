@@ -4,6 +4,7 @@ mod compared;
 
 pub use compared::{Ab, Calibrate, Conduct, FailOn};
 
+use super::mute::Muted;
 use crate::report::metric::{METRICS, Metric};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -41,7 +42,7 @@ pub enum Command {
     Calibrate(Calibrate),
     /// Show the cells of a matrix, which of them this machine refuses, and the expected time; runs nothing
     Plan(Plan),
-    /// Show what there is: matrices, mechanisms or axes
+    /// Show what there is: matrices, mechanisms, axes, metrics or warnings
     List(List),
     /// Print the tables of a run that was made before
     Report(Report),
@@ -49,6 +50,8 @@ pub enum Command {
     Compare(super::compare::Arguments),
     /// Show what disturbs measuring on this machine and which cells it refuses, with remedies; changes nothing
     Doctor(Doctor),
+    /// Prove that the program is right on this machine: what is equal, slower, linear or faulty is told as such
+    Selfcheck(Selfcheck),
     /// One visit of one cell: a request on standard input, an outcome on standard output
     #[command(hide = true)]
     Cell,
@@ -135,6 +138,8 @@ pub struct Run {
     /// Leave out what names this host or its user (kernel command line, paths)
     #[arg(long)]
     pub anonymous: bool,
+    #[command(flatten)]
+    pub muted: Muted,
     /// Give up on a visit after this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_deadline)]
     pub deadline: Duration,
@@ -188,6 +193,8 @@ pub enum Listed {
     Axes,
     /// What `report --metric` can show
     Metrics,
+    /// What reports warn of: codes, limits, meaning and advice
+    Warnings,
 }
 
 const REPORT_EXAMPLES: &str = "\
@@ -195,6 +202,7 @@ Examples:
   ipcmatrix report reports/2026-01-31-intel-xeon-2cpu
   ipcmatrix report out --format csv > samples.csv
   ipcmatrix report out --published
+  ipcmatrix report out --mute W003,W007
   ipcmatrix report out --metric cpu_ns_per_op";
 
 #[derive(Args, Debug)]
@@ -215,6 +223,8 @@ pub struct Report {
     /// Judge the gates that the runs were made with: broken ones end with exit code 3, undecided and unmeasured ones with 4
     #[arg(long)]
     pub gate: bool,
+    #[command(flatten)]
+    pub muted: Muted,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -246,6 +256,40 @@ pub enum DoctorFormat {
     Text,
     /// One JSON document
     Json,
+}
+
+const SELFCHECK_EXAMPLES: &str = "\
+Examples:
+  ipcmatrix selfcheck                    in under three minutes
+  ipcmatrix selfcheck --quick            fewer and shorter visits
+  ipcmatrix selfcheck --format json > selfcheck.json
+
+Exit code 1 where a check fails.";
+
+#[derive(Args, Debug)]
+#[command(after_help = SELFCHECK_EXAMPLES)]
+pub struct Selfcheck {
+    /// Shape of the document
+    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
+    pub format: DoctorFormat,
+    /// Shorter visits and fewer rounds: finds less
+    #[arg(long)]
+    pub quick: bool,
+    /// Rounds; under 6 there are no intervals, and what must be found is not [default: 20; with --quick 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: Option<u32>,
+    /// Seed of the order of visits [default: a fresh one, which is printed]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Check beside another run on this host; both disturb each other
+    #[arg(long)]
+    pub no_lock: bool,
+    /// Give up on a visit after this time
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_deadline)]
+    pub deadline: Duration,
+    /// No messages on standard error but errors
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 fn parse_budget(text: &str) -> Result<Duration, String> {

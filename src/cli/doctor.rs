@@ -115,6 +115,10 @@ fn noise(text: &mut String, diagnosis: &Diagnosis) {
         let _ = writeln!(text, "    effect: {}", finding.effect);
         let _ = writeln!(text, "    remedy: {}", escape::line(&finding.remedy));
     }
+    let _ = writeln!(
+        text,
+        "what disturbs a run stands in its report; what that can be: `ipcmatrix list warnings`"
+    );
     if !diagnosis.unchecked.is_empty() {
         let _ = writeln!(text, "\nwhat could not be looked at ({})", diagnosis.unchecked.len());
     }

@@ -6,6 +6,7 @@ use crate::catalog::{Catalog, Driver, Reach};
 use crate::cell::{AXES, Axis, Cell, Kind, Value};
 use crate::matrix::{self, SHIPPED};
 use crate::report::metric::{METRICS, MetricSpec};
+use crate::report::warnings::{DETECTORS, Detector};
 use crate::runner::process;
 use anyhow::Result;
 use std::fmt::Write;
@@ -22,7 +23,8 @@ pub fn list(what: Option<Listed>, catalog: &Catalog) -> Result<u8> {
         Some(Listed::Mechanisms) => mechanisms(catalog)?,
         Some(Listed::Axes) => axes(),
         Some(Listed::Metrics) => metrics(),
-        None => [matrices(catalog), mechanisms(catalog)?, axes(), metrics()].join("\n"),
+        Some(Listed::Warnings) => warnings(),
+        None => [matrices(catalog), mechanisms(catalog)?, axes(), metrics(), warnings()].join("\n"),
     };
     output::print(&text)?;
     Ok(WELL)
@@ -116,6 +118,20 @@ fn metrics() -> String {
         [spec.name.to_owned(), measures.join(", "), spec.help.to_owned()]
     };
     table(["metric", "of", "what it is"], METRICS.iter().map(row))
+}
+
+fn warnings() -> String {
+    let row = |detector: &Detector| {
+        [
+            detector.code.to_owned(),
+            detector.name.to_owned(),
+            detector.concern.name().to_owned(),
+            detector.threshold().to_string(),
+            detector.text.to_owned(),
+            detector.advice.to_owned(),
+        ]
+    };
+    table(["warning", "name", "of", "fires at", "what it means", "advice"], DETECTORS.iter().map(row))
 }
 
 fn axes() -> String {

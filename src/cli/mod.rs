@@ -7,14 +7,16 @@ mod calibrate;
 mod compare;
 mod doctor;
 mod floors;
-mod gate_files;
+mod gating;
 mod list;
 mod matrices;
+mod mute;
 mod output;
 mod plan;
 mod report;
 mod resume;
 mod run;
+mod selfcheck;
 
 use crate::catalog::Catalog;
 use arguments::{Arguments, Command};
@@ -87,7 +89,8 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::Report(arguments) => report::report(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments, catalog),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
-        Command::Cell => crate::visit::main(catalog),
+        Command::Selfcheck(arguments) => selfcheck::selfcheck(&arguments),
+        Command::Cell => crate::visit::main(catalog, &Catalog::of(crate::faulty::DRIVERS)),
         Command::Probe => crate::visit::probe(catalog),
     }
 }

@@ -1,7 +1,7 @@
 //! `report`: the tables of runs that were made before.
 
 use super::arguments::{Format, Report as Arguments};
-use super::compare::gate_code;
+use super::gating;
 use super::{WELL, output, usage};
 use crate::report::cells::slots;
 use crate::report::metric::Metric;
@@ -26,7 +26,8 @@ fn check(arguments: &Arguments) -> Result<()> {
 /// A run that cannot be read: exit code 2, as it is a file that is not valid. Likewise gates that are asked for and not there.
 pub fn report(arguments: &Arguments) -> Result<u8> {
     check(arguments)?;
-    let options = Options { metric: arguments.metric, published: arguments.published };
+    let options =
+        Options { metric: arguments.metric, published: arguments.published, muted: arguments.muted.codes() };
     let mut documents = Vec::new();
     let mut limits = Vec::new();
     for path in &arguments.runs {
@@ -35,7 +36,7 @@ pub fn report(arguments: &Arguments) -> Result<u8> {
         documents.push(match arguments.format {
             Format::Text => text::text(&run, options)?,
             Format::Md => markdown::markdown(&run, options)?,
-            Format::Csv => csv::csv(&run),
+            Format::Csv => csv::csv(&run, options.muted),
         });
     }
     if arguments.gate && limits.is_empty() {
@@ -44,6 +45,9 @@ pub fn report(arguments: &Arguments) -> Result<u8> {
              max_regression by `ipcmatrix compare`",
         ));
     }
+    if arguments.format == Format::Csv && !options.muted.is_empty() {
+        output::say(&format!("muted: {}", options.muted.words()));
+    }
     output::print(&documents.join("\n"))?;
-    Ok(if arguments.gate { gate_code(&limits) } else { WELL })
+    Ok(if arguments.gate { gating::exit_code(&limits) } else { WELL })
 }

@@ -2,17 +2,18 @@
 
 use super::arguments::{Amount, Run as Arguments};
 use super::resume::{self, Standing};
-use super::{FAILED, UNSURE, WELL, matrices, output};
+use super::{FAILED, UNSURE, WELL, gating, matrices, output};
 use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
 use crate::measure::clock::{Clock, Monotonic, utc_now};
 use crate::record::{Effort, Header, PlannedCell, Resumed, Table};
-use crate::report::cells::{Slot, TEST_EFFORT, slots};
+use crate::report::cells::{Slot, slots};
 use crate::report::digits::counted;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
-use crate::report::{Options, gates, markdown, text};
+use crate::report::warnings::{Findings, verdict};
+use crate::report::{Options, markdown, text};
 use crate::runner::host::{self, HostLock};
 use crate::runner::journal::Journal;
 use crate::runner::process::Processes;
@@ -43,7 +44,7 @@ const THOROUGH_BUDGETS: u32 = 3;
 pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let matrix = matrices::select(&arguments.selection, catalog)?;
     let mut environment = Environment::read(Path::new("/"));
-    let _held = alone(arguments)?;
+    let _held = alone(arguments.test || arguments.no_lock)?;
     let boot_id = environment.kernel.boot_id.known().cloned();
     if arguments.anonymous {
         environment.leave_out_names();
@@ -70,9 +71,12 @@ pub fn run(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     work.run(settings, &signals, arguments)
 }
 
-/// The lock of the host, where the run measures: held as long as it is kept.
-pub fn alone(arguments: &Arguments) -> Result<Option<HostLock>> {
-    if arguments.test || arguments.no_lock {
+/// The lock of the host, where one is wanted: held as long as it is kept.
+///
+/// # Errors
+/// Another run that measures, with who that is.
+pub fn alone(unlocked: bool) -> Result<Option<HostLock>> {
+    if unlocked {
         return Ok(None);
     }
     match host::take().context("cannot see whether another run goes on")? {
@@ -103,7 +107,7 @@ impl Work {
     fn run(self, settings: Settings, signals: &Signals, arguments: &Arguments) -> Result<u8> {
         let folder = self.folder.clone();
         let measured = self.measure(settings, &mut Processes::new(signals), arguments.quiet);
-        let document = text::text(&measured.run, Options::default());
+        let document = text::text(&measured.run, options(arguments));
         publish(&measured, document, folder.as_deref(), arguments)
     }
 
@@ -140,7 +144,7 @@ fn nothing_to_do(run: Run, folder: &Path, arguments: &Arguments) -> Result<u8> {
     if !arguments.quiet {
         output::say(&format!("{}: the run is complete, there is nothing to do", folder.display()));
     }
-    let document = text::text(&run, Options::default());
+    let document = text::text(&run, options(arguments));
     publish(&Measured { run, journal_error: None, caught: None }, document, Some(folder), arguments)
 }
 
@@ -325,6 +329,11 @@ fn announce(header: &Header, folder: Option<&Path>, resumed: Option<&Resumed>) {
     ));
 }
 
+/// How the report of this run is made.
+fn options(arguments: &Arguments) -> Options {
+    Options { muted: arguments.muted.codes(), ..Options::default() }
+}
+
 /// Prints the document and completes the folder; whatever fails there, what was measured is shown first.
 pub fn publish(
     measured: &Measured,
@@ -333,6 +342,7 @@ pub fn publish(
     arguments: &Arguments,
 ) -> Result<u8> {
     let Measured { run, journal_error, caught } = measured;
+    let options = options(arguments);
     let printed = document.and_then(|text| output::print(&text));
     let slots = slots(run, Metric::Figure);
     let mut failed = slots.iter().any(|slot| matches!(slot, Slot::Failed(_)));
@@ -344,7 +354,7 @@ pub fn publish(
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
-        match markdown::markdown(run, Options::default()).and_then(|text| output::write(&readme, &text)) {
+        match markdown::markdown(run, options).and_then(|text| output::write(&readme, &text)) {
             Ok(()) if arguments.quiet => {}
             Ok(()) => output::say(&format!("report: {}", readme.display())),
             Err(error) => {
@@ -353,28 +363,18 @@ pub fn publish(
             }
         }
     }
+    if let Some(verdict) = verdict(&Findings::of(run, options.muted), &slots).filter(|_| !arguments.quiet) {
+        output::say(&format!("verdict: {verdict}"));
+    }
     printed?;
     Ok(match caught {
         Some(caught) => caught.exit_code(),
         None if failed => FAILED,
-        None => match (judge_gates(run, &slots), arguments.strict) {
+        None => match (gating::judge(run, &slots), arguments.strict) {
             (WELL, true) => strict(&slots, run.header.precision),
             (code, _) => code,
         },
     })
-}
-
-/// Whether the gates of the matrix hold, as an exit code; each that does not is told. A test shows no figure to judge.
-fn judge_gates(run: &Run, slots: &[Slot]) -> u8 {
-    if run.header.effort == TEST_EFFORT {
-        return WELL;
-    }
-    let limits = gates::of_run(run, slots);
-    for one in limits.iter().filter(|one| one.state != gates::State::Holds) {
-        let (state, cell) = (one.state.word(), &one.cell);
-        output::say(&format!("ipcmatrix: gate {state}: {} of `{cell}`: {}", one.limit, one.found));
-    }
-    super::compare::gate_code(&limits)
 }
 
 /// Whether every measured cell reached the precision, as an exit code. Those below resolution did not.

@@ -137,7 +137,7 @@ fn user(status: &Keyed, column: usize) -> Found<u32> {
 }
 
 /// Where the group's files are.
-struct Place {
+pub(super) struct Place {
     version: u32,
     path: String,
     /// Folders of the group, then of the groups above it.
@@ -164,7 +164,7 @@ impl Cgroup {
 }
 
 /// The version-1 hierarchy of the `cpu` controller where there is one, else version 2.
-fn place(tree: &Tree) -> Found<Place> {
+pub(super) fn place(tree: &Tree) -> Found<Place> {
     let text = tree.word(GROUPS)?;
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.splitn(3, ':').collect()).collect();
     let first = lines.iter().find_map(|line| match line[..] {
@@ -229,7 +229,7 @@ fn bound(path: &str, quota_us: Amount, period_us: u64) -> Found<Quota> {
 }
 
 /// From the nearest `cpu.stat` that counts; version 1 counts nanoseconds.
-fn throttling(tree: &Tree, place: &Place) -> Found<Throttling> {
+pub(super) fn throttling(tree: &Tree, place: &Place) -> Found<Throttling> {
     let path = format!("{}/cpu.stat", place.folders[0]);
     let texts = place.folders.iter().filter_map(|folder| tree.text(&format!("{folder}/cpu.stat")).ok());
     let found = texts.filter_map(|text| {

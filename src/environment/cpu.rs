@@ -197,6 +197,11 @@ fn allowed(tree: &Tree, online: &Found<CpuSet>) -> Found<CpuSet> {
     Ok(CpuSet::of(&allowed))
 }
 
+/// The CPUs that this process may use, where that is known.
+pub(super) fn allowed_numbers(tree: &Tree) -> Option<BTreeSet<u32>> {
+    allowed(tree, &cpu_set(tree, "online")).ok().map(|allowed| allowed.numbers())
+}
+
 /// The CPUs to describe: those that run, else those that have a folder.
 fn running(tree: &Tree, online: &Found<CpuSet>) -> Found<BTreeSet<u32>> {
     if let Ok(online) = online {

@@ -7,6 +7,7 @@
 
 mod activity;
 mod container;
+pub mod counters;
 mod cpu;
 mod fact;
 mod files;

@@ -21,12 +21,15 @@ mod syslog_daemon;
 mod tail;
 mod writev_batch;
 
+pub use direct_append::DirectAppend;
+pub use in_file::{FileWriter, InFile};
+pub use private_file::PrivateFile;
+
 use crate::catalog::{Driver, Family, Limit, LimitName, alone};
 use crate::cell::{Axis, Cell, Measure, Unavailable};
 use crate::workload::{Drained, Effective};
 use append::Append;
 use check::Check;
-use in_file::InFile;
 use line::{LEAST_LINE_BYTES, MOST_LINE_BYTES};
 use std::io;
 
@@ -162,7 +165,7 @@ pub struct Counted {
 }
 
 /// The driver that measures lines appended to `S`.
-const fn append<S: LogSink>() -> Driver {
+pub const fn append<S: LogSink>() -> Driver {
     Driver {
         note: S::NOTE,
         extra_axes: S::EXTRA_AXES,

@@ -112,7 +112,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// What to say of a word that is not one of those allowed: the nearest one, then all.
-pub(super) fn unknown(what: &str, word: &str, allowed: &[&str]) -> String {
+pub(crate) fn unknown(what: &str, word: &str, allowed: &[&str]) -> String {
     let near = match nearest(word, allowed) {
         Some(near) => format!("; did you mean `{near}`?"),
         None => ".".to_owned(),

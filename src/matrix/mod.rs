@@ -73,6 +73,7 @@ pub use shipped::{SHIPPED, shipped};
 use crate::catalog::Catalog;
 use crate::record::{Gate, PlannedCell, Table};
 use mistake::Place;
+pub(crate) use mistake::unknown;
 use std::time::Duration;
 
 /// The schema of matrix files that this program reads.

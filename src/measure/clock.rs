@@ -54,6 +54,15 @@ impl Clock for Monotonic {
     }
 }
 
+/// `CLOCK_MONOTONIC_RAW`: the same, at a rate that no time daemon changes.
+pub struct MonotonicRaw;
+
+impl Clock for MonotonicRaw {
+    fn now_ns(&self) -> u64 {
+        read(ClockId::CLOCK_MONOTONIC_RAW)
+    }
+}
+
 /// A moment after which waiting is given up.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {

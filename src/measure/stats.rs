@@ -9,6 +9,7 @@
 pub mod discovery;
 pub mod modes;
 pub mod signed_rank;
+pub mod trend;
 pub mod welch;
 
 use std::fmt;

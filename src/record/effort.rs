@@ -69,6 +69,11 @@ impl Effort {
         exact: false,
     };
 
+    /// Whether figures come of it that are shown.
+    pub fn shows_figures(&self) -> bool {
+        self.fill_channels || self.exact
+    }
+
     /// What `run --exact` does: that many samples of counts that are given.
     pub const fn exactly(samples: u32) -> Effort {
         let sampling = Sampling { samples, target_ns: 0 };

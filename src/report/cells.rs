@@ -4,10 +4,12 @@ use super::load::Run;
 use super::metric::Metric;
 use super::net::{self, Off};
 use super::relate::{relate_to_copy, relate_to_reference, relate_to_single};
+use super::strata::{self, Stratum};
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::modes::Modes;
+use crate::measure::stats::trend::trend;
 use crate::measure::stats::{Estimate, Grade, median};
-use crate::record::{Lead, Measured, Outcome, Unavailable, Visit};
+use crate::record::{Lead, Measured, Outcome, PlannedCell, Unavailable, Visit};
 use std::collections::BTreeSet;
 
 /// The increments a worker for which seconds are shown, as in the book.
@@ -21,10 +23,6 @@ pub const SHOWN_LINES: u64 = 1_000_000;
 
 /// The effort of a run whose figures are not shown: it only sees that every cell works.
 pub const TEST_EFFORT: &str = "test";
-
-/// The footnote of a figure with two modes.
-pub const TWO_MODES: &str = "grade U: the visits fall into two separate modes; each is shown by its median with its share of \
-                         the visits, as one number would stand for neither";
 
 /// What came of a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,13 +51,15 @@ pub enum Slot {
 /// The figure of a measured cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
+    /// The cell: its position in the header.
+    pub cell_index: usize,
     /// Nanoseconds an operation, of CPU time where the metric is made of that. As elapsed time with the loop left in
     /// it is what the runner compares with the precision.
     pub ns: Estimate,
     /// What is shown, in its unit: MB/s, microseconds, seconds per [`SHOWN_INCREMENTS`],
     /// [`SHOWN_REQUESTS`] or [`SHOWN_LINES`], or another metric.
     pub shown: Estimate,
-    /// The two modes of what is shown, where the visits fall into two: they are shown in its place.
+    /// The two numbers that are shown in its place: two strata of the visits, or two modes where nobody knows what divides them.
     pub modes: Option<Modes>,
     /// The fewest operations a worker in a sample, over the visits.
     pub least_ops: u64,
@@ -75,6 +75,8 @@ pub struct Figure {
     pub known: bool,
     /// Whether it is the mean of the book's counts, which has no interval.
     pub exact: bool,
+    /// How far the last visits are from the first ones, as a part of the figure, where they rise or fall over the run.
+    pub trend: Option<f64>,
     /// The flags of all visits.
     pub flags: BTreeSet<String>,
     /// Whether the time of the loop around the operations was taken off.
@@ -147,10 +149,9 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
         Slot::Measured(_) | Slot::BelowResolution { .. } if run.header.effort == TEST_EFFORT => Slot::Works,
         slot => slot,
     };
-    let planned = run.header.cells.iter().zip(visits);
-    let mut slots: Vec<Slot> = planned
-        .map(|(planned, visits)| shown(slot(metric, &planned.cell, planned.unavailable.as_ref(), &visits)))
-        .collect();
+    let planned = run.header.cells.iter().zip(visits).enumerate();
+    let mut slots: Vec<Slot> =
+        planned.map(|(index, (planned, visits))| shown(slot(metric, index, planned, &visits))).collect();
     match metric {
         Metric::PercentOfMemoryCopy => relate_to_copy(run, &mut slots),
         Metric::CallsPerSelectCall => relate_to_reference(run, &mut slots),
@@ -161,17 +162,18 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
 }
 
 /// What came of one cell. A failed visit fails it; then the visits that were measured count.
-fn slot(metric: Metric, cell: &Cell, planned: Option<&Unavailable>, visits: &[&Visit]) -> Slot {
+fn slot(metric: Metric, cell_index: usize, planned: &PlannedCell, visits: &[&Visit]) -> Slot {
     if let Some(failure) = failure(visits) {
         return Slot::Failed(failure);
     }
-    let refusals: Vec<&Unavailable> = planned.into_iter().chain(visits.iter().filter_map(refusal)).collect();
+    let refusals: Vec<&Unavailable> =
+        planned.unavailable.iter().chain(visits.iter().filter_map(refusal)).collect();
     let measured: Vec<&Measured> = visits.iter().filter_map(measured).collect();
     let refused = refusals.first().map(|first| (refusals.len(), (*first).clone()));
     match (measured.is_empty(), refused) {
         (true, Some((_, unavailable))) => Slot::Unavailable(unavailable),
         (true, None) => Slot::NotVisited,
-        (false, refused) => figure(metric, cell, &measured, refused),
+        (false, refused) => figure(metric, (cell_index, &planned.cell), &measured, refused),
     }
 }
 
@@ -204,7 +206,7 @@ fn failure(visits: &[&Visit]) -> Option<Failure> {
 /// a failure where a visit's number is no time.
 fn figure(
     metric: Metric,
-    cell: &Cell,
+    (cell_index, cell): (usize, &Cell),
     measured: &[&Measured],
     refused: Option<(usize, Unavailable)>,
 ) -> Slot {
@@ -219,11 +221,24 @@ fn figure(
         let twin_ns = net::twin(metric, &each_off).unwrap_or(0.0);
         return Slot::BelowResolution { raw_ns: median(&raw).unwrap_or(0.0), twin_ns };
     }
-    let Some((shown, modes)) = shown(metric, cell, &left, measured, &each_off) else { return Slot::Absent };
+    let Some((estimate, modes)) = shown(metric, cell, &left, measured, &each_off) else {
+        return Slot::Absent;
+    };
+    let of_stratum = |stratum: &Stratum| {
+        let some =
+            |values: &[Off]| stratum.visits.iter().map(|(place, _)| values[*place]).collect::<Vec<_>>();
+        let (off, visits) =
+            (some(&each_off), stratum.visits.iter().map(|(_, visit)| visit).collect::<Vec<_>>());
+        let raw = net::raw(metric, &visits);
+        let left: Vec<f64> = raw.iter().zip(&off).map(|(raw, off)| raw - net::of(metric, off)).collect();
+        shown(metric, cell, &left, &visits, &off).map(|(estimate, _)| estimate)
+    };
+    let modes = strata::split(cell, measured, of_stratum).or(modes);
     let ops = measured.iter().map(|measured| measured.ops);
     Slot::Measured(Box::new(Figure {
+        cell_index,
         ns,
-        shown,
+        shown: estimate,
         modes,
         least_ops: ops.clone().min().unwrap_or(0),
         most_ops: ops.max().unwrap_or(0),
@@ -234,6 +249,7 @@ fn figure(
         exact: measured.iter().all(|measured| measured.lead == Lead::Mean),
         known: false,
         net: off.is_some(),
+        trend: trend(&left),
         flags: measured.iter().flat_map(|measured| measured.flags.iter().cloned()).collect(),
         refused,
     }))
@@ -410,6 +426,34 @@ mod tests {
 
     fn shown(run: &Run, metric: Metric) -> Vec<Option<f64>> {
         slots(run, metric).iter().map(|slot| slot.figure().map(|figure| figure.shown.value)).collect()
+    }
+
+    /// Each visit counts once, by the number that leads, however many samples it has.
+    #[test]
+    fn visits_are_the_data_and_samples_are_not() {
+        let mut run = run(&[("a", 1, 1000.0, 1.0)]);
+        let visit = run.visits[0].clone();
+        let of = |(floor_ns, typ_ns, samples): (f64, f64, usize)| {
+            let mut visit = visit.clone();
+            let Outcome::Measured(measured) = &mut visit.outcome else { panic!("it has figures") };
+            (measured.floor_ns, measured.typ_ns) = (floor_ns, typ_ns);
+            measured.samples = vec![measured.samples[0].clone(); samples];
+            for sample in &mut measured.samples {
+                sample.elapsed_ns = typ_ns as u64 * measured.ops;
+            }
+            visit
+        };
+        let visits = [(1000.0, 4000.0, 9), (2000.0, 5000.0, 1), (3000.0, 6000.0, 1)];
+        run.visits = visits.into_iter().map(of).collect();
+        let figure = |run: &Run| {
+            slots(run, Metric::NsPerOp)[0].figure().map(|f| (f.ns.value, f.shown.value, f.ns.visits))
+        };
+        assert_eq!(figure(&run), Some((2000.0, 2000.0, 3)));
+        for visit in &mut run.visits {
+            let Outcome::Measured(measured) = &mut visit.outcome else { panic!("it has figures") };
+            measured.lead = Lead::Typ;
+        }
+        assert_eq!(figure(&run), Some((5000.0, 5000.0, 3)));
     }
 
     #[test]

@@ -6,7 +6,9 @@ use super::escape::line;
 use super::load::Run;
 use super::metric::Metric;
 use super::samples::drained_ns;
+use super::warnings::{Codes, Findings};
 use crate::cell::{AXES, Cell, Measure};
+use crate::measure::stats::modes::Mode;
 use crate::record::{Lead, Measured, Outcome, Sample, Unavailable, Visit, WorkerSample};
 use crate::workload::{SERVER, Tally};
 
@@ -17,7 +19,9 @@ use crate::workload::{SERVER, Tally};
 /// operations; `value` is the sample in `unit`, loop included. Of served cells, `server_cpu_ns` is the CPU time of the
 /// server in the whole batch, and half (99 of 100) of the requests of the batch took no longer than `request_p50_ns`
 /// (`request_p99_ns`) each. Of logs, `drained_ns` is the time until the file was complete, `daemon_cpu_ns` the CPU time of
-/// the daemon, and the lines are those of all workers in the batch.
+/// the daemon, and the lines are those of all workers in the batch. `warnings` are the codes of the visit and of its cell
+/// with a space between, and `modes` the two modes of a cell of grade U, each as its median in `unit`, a colon, and its
+/// share of the visits.
 const COLUMNS: &[&str] = &[
     "cell_outcome",
     "round",
@@ -51,16 +55,20 @@ const COLUMNS: &[&str] = &[
     "lines_doubled",
     "lines_reordered",
     "lines_torn",
+    "warnings",
+    "modes",
 ];
 
-/// The samples of a run: visits in the order of the journal, then the cells without a visit.
-pub fn csv(run: &Run) -> String {
+/// The samples of a run: visits in the order of the journal, then the cells without a visit. Muted warnings are left out.
+pub fn csv(run: &Run, muted: Codes) -> String {
+    let findings = Findings::of(run, muted);
     let slots = slots(run, Metric::Figure);
     let mut table = Table::new();
     let mut visited = vec![false; slots.len()];
-    for visit in &run.visits {
+    for (place, visit) in run.visits.iter().enumerate() {
         visited[visit.cell_index] = true;
-        table.push_visit(visit, slots[visit.cell_index].word());
+        let slot = &slots[visit.cell_index];
+        table.push_visit(visit, slot.word(), &told_fields(&findings, place, slot));
     }
     let cells = run.header.cells.iter().zip(&slots).zip(visited);
     for ((planned, slot), _) in cells.filter(|(_, visited)| !visited) {
@@ -99,7 +107,7 @@ impl Table {
         self.push_row(axes.chain(rest));
     }
 
-    fn push_visit(&mut self, visit: &Visit, cell_outcome: &str) {
+    fn push_visit(&mut self, visit: &Visit, cell_outcome: &str, told: &Fields) {
         let mut fields = vec![
             ("cell_outcome", cell_outcome.to_string()),
             ("round", visit.round.to_string()),
@@ -109,7 +117,7 @@ impl Table {
             Outcome::Measured(measured) => {
                 for (index, sample) in measured.samples.iter().enumerate() {
                     let of_sample = sample_fields(&visit.cell, measured, index + 1, sample);
-                    self.push(&visit.cell, &[fields.clone(), of_sample].concat());
+                    self.push(&visit.cell, &[&fields[..], &of_sample, told].concat());
                 }
             }
             Outcome::Unavailable(why) => {
@@ -134,6 +142,19 @@ impl Table {
         }
         self.push(cell, &fields);
     }
+}
+
+/// What is told of a measured visit and of its cell.
+fn told_fields(findings: &Findings, place: usize, slot: &Slot) -> Fields {
+    let figure = slot.figure();
+    let of_figure = figure.map(|figure| findings.of_figure(figure)).unwrap_or_default();
+    let mode = |mode: &Mode| format!("{}:{}", mode.estimate.value, mode.share);
+    let modes =
+        figure.and_then(|figure| figure.modes).map(|modes| modes.0.iter().map(mode).collect::<Vec<_>>());
+    vec![
+        ("warnings", findings.of_visit(place).and(of_figure).words()),
+        ("modes", modes.unwrap_or_default().join(" ")),
+    ]
 }
 
 fn unavailable_fields(why: &Unavailable) -> Fields {
@@ -260,7 +281,8 @@ mod tests {
             ..Sample::default()
         };
         let fields = logged_fields(&sample);
-        assert!(COLUMNS.ends_with(&fields.iter().map(|(name, _)| *name).collect::<Vec<&str>>()));
+        let names = fields.iter().map(|(name, _)| *name).collect::<Vec<&str>>();
+        assert!(COLUMNS.windows(names.len()).any(|columns| columns == names));
         let texts: Vec<&str> = fields.iter().map(|(_, text)| text.as_str()).collect();
         assert_eq!(texts, ["300", "5", "9", "0", "8", "", "3", "0", "0", "1"]);
         sample.workers[0].drained_ns = None;

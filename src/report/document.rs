@@ -4,7 +4,7 @@
 
 use super::Options;
 use super::beside;
-use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_LINES, SHOWN_REQUESTS, Slot, TWO_MODES};
+use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_LINES, SHOWN_REQUESTS, Slot, slots};
 use super::comparison;
 use super::digits::{counted, superscript, thousands, uncertainty, value};
 use super::facts::{facts, reading};
@@ -12,9 +12,13 @@ use super::load::Run;
 use super::metric::Metric;
 use super::net::{NET, below_resolution};
 use super::projection::{Coordinate, Grid, Projection, project};
+use super::strata;
+use super::warnings::{self, Findings, Footnote, N_DRIFT, Told};
 use super::winner::winner;
 use crate::cell::{Axis, Measure, Value};
 use crate::measure::stats::LEAST_VISITS;
+use crate::measure::stats::modes::Mode;
+use crate::record::INJECTED_FLAG;
 use anyhow::{Result, ensure};
 
 /// A report.
@@ -80,26 +84,35 @@ pub fn document(run: &Run, options: Options) -> Result<Document> {
     if let (Some(arms), Metric::Figure) = (&run.header.arms, options.metric) {
         return Ok(comparison::document(run, arms));
     }
+    let findings = Findings::of(run, options.muted);
+    let mut told = Told::nothing(&findings);
+    let slots = slots(run, Metric::Figure);
+    let mut above = warnings::facts(&mut told, &slots);
+    above.extend(facts(run, &slots));
+    let projections = project(run, options.metric)?;
     let sheets: Vec<Sheet> =
-        project(run, options.metric)?.iter().map(|projection| sheet(projection, options)).collect();
+        projections.iter().map(|projection| sheet(projection, options, &mut told)).collect();
     ensure!(
         !sheets.is_empty() || run.header.tables.is_empty(),
         "no table of this run can show {}: it is a metric of {} cells",
         options.metric.spec().name,
         options.metric.spec().measures.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" or ")
     );
-    Ok(Document { title: title(run), facts: facts(run), reading: reading(run), sheets })
+    Ok(Document { title: title(run), facts: above, reading: reading(run), sheets })
 }
 
 fn title(run: &Run) -> String {
     format!("ipcmatrix: {}", run.header.matrices.join(", "))
 }
 
-fn sheet(projection: &Projection, options: Options) -> Sheet {
+fn sheet(projection: &Projection, options: Options, told: &mut Told) -> Sheet {
     let table = projection.table;
+    let (marked, unmarked): (Vec<Footnote>, Vec<Footnote>) =
+        told.of_table(projection).into_iter().partition(|footnote| footnote.marked);
     let mut footnotes = Footnotes::default();
+    let warnings = Warnings { told, marked };
     let mut panels: Vec<Panel> =
-        projection.grids.iter().map(|grid| panel(projection, grid, &mut footnotes)).collect();
+        projection.grids.iter().map(|grid| panel(projection, grid, &warnings, &mut footnotes)).collect();
     if options.published {
         panels.extend(beside::panels(projection, &mut footnotes));
     }
@@ -107,8 +120,27 @@ fn sheet(projection: &Projection, options: Options) -> Sheet {
         heading: format!("{} {} ({})", table.id, table.title, projection.metric.unit(table.measure)),
         captions: captions(projection),
         panels,
-        notes: table.notes.clone(),
+        notes: table
+            .notes
+            .iter()
+            .cloned()
+            .chain(unmarked.into_iter().map(|footnote| footnote.text))
+            .collect(),
         footnotes: footnotes.texts,
+    }
+}
+
+/// The warnings of a table whose places are marked.
+struct Warnings<'a> {
+    told: &'a Told<'a>,
+    marked: Vec<Footnote>,
+}
+
+impl Warnings<'_> {
+    /// The lines that a figure is marked with.
+    fn of(&self, figure: &Figure) -> impl Iterator<Item = String> {
+        let codes = self.told.codes(figure);
+        self.marked.iter().filter(move |line| codes.has(line.code)).map(|line| line.text.clone())
     }
 }
 
@@ -169,13 +201,13 @@ fn scaled(projection: &Projection, shown: u64, ops: &str) -> Option<String> {
     Some(format!("Scaled: measured on {batches} ({least} to {most} {ops}), shown for {shown}."))
 }
 
-fn panel(projection: &Projection, grid: &Grid, footnotes: &mut Footnotes) -> Panel {
+fn panel(projection: &Projection, grid: &Grid, warnings: &Warnings, footnotes: &mut Footnotes) -> Panel {
     let table = projection.table;
     let better = projection.metric.more_is_better(table.measure).filter(|_| table.column == Axis::Mechanism);
     let mut rows = Vec::new();
     for (heading, slots) in grid.rows.iter().zip(&grid.slots) {
         let best = better.and_then(|more| winner(slots, more));
-        let place = |(column, slot)| Place { best: best == Some(column), ..place(slot, footnotes) };
+        let place = |(column, slot)| Place { best: best == Some(column), ..place(slot, warnings, footnotes) };
         rows.push((coordinate(heading), slots.iter().enumerate().map(place).collect()));
     }
     let heading =
@@ -212,9 +244,11 @@ pub(super) fn split_value(axis: Axis, value: &Coordinate) -> String {
 }
 
 /// What a place shows.
-fn place(slot: &Slot, footnotes: &mut Footnotes) -> Place {
+fn place(slot: &Slot, warnings: &Warnings, footnotes: &mut Footnotes) -> Place {
     let (text, notes) = match slot {
-        Slot::Measured(figure) => (number(figure), remarks(figure)),
+        Slot::Measured(figure) => {
+            (number(figure), remarks(figure).into_iter().chain(warnings.of(figure)).collect())
+        }
         Slot::Works => ("works".into(), Vec::new()),
         Slot::Unavailable(why) => ("n/a".into(), vec![with_remedy(&why.reason, &why.remedy)]),
         Slot::Failed(failure) => ("failed".into(), vec![failed(failure)]),
@@ -237,13 +271,15 @@ fn number(figure: &Figure) -> String {
         return figure.shown.value.to_string();
     }
     if let Some(modes) = &figure.modes {
-        return modes
-            .0
-            .map(|mode| format!("{} ({})", value(&mode.estimate), percent(mode.share)))
-            .join(" or ");
+        return modes.0.map(|mode| format!("{} ({})", value(&mode.estimate), named(&mode))).join(" or ");
     }
     let uncertainty = uncertainty(&figure.shown).map(|text| format!(" {text}")).unwrap_or_default();
     value(&figure.shown) + &uncertainty
+}
+
+/// The share of a mode, and what it is where that is known: `64 % near`.
+fn named(mode: &Mode) -> String {
+    format!("{} {}", percent(mode.share), mode.name).trim_end().into()
 }
 
 fn failed(failure: &Failure) -> String {
@@ -257,19 +293,13 @@ fn failed(failure: &Failure) -> String {
 /// What a reader should know of a figure.
 fn remarks(figure: &Figure) -> Vec<String> {
     let mut remarks = Vec::new();
-    if figure.modes.is_some() {
-        remarks.push(TWO_MODES.into());
+    if let Some(modes) = &figure.modes {
+        remarks.extend(strata::footnote(modes).map(String::from));
     } else if figure.shown.interval.is_none() && !figure.exact {
         remarks.push(without_interval(figure));
     }
-    if figure.shown.full_range && figure.modes.is_none() {
-        remarks.push("successive visits are correlated: ± is the full range of the visits".into());
-    }
     if figure.net {
         remarks.push(NET.into());
-    }
-    if figure.oversubscribed {
-        remarks.push("more workers than CPUs".into());
     }
     if let Some(lost) = figure.lost_share.filter(|lost| *lost > 0.0) {
         remarks.push(format!("{:.0} % of the updates got lost: not the time of work done", 100.0 * lost));
@@ -277,7 +307,8 @@ fn remarks(figure: &Figure) -> Vec<String> {
     if let Some(lost) = figure.lost_lines.filter(|lost| *lost > 0.0) {
         remarks.push(format!("{} of the lines got lost", percent(lost)));
     }
-    remarks.extend(figure.flags.iter().map(|flag| flag_text(flag)));
+    let unknown = figure.flags.iter().filter(|flag| *flag != N_DRIFT);
+    remarks.extend(unknown.map(|flag| flag_text(flag)));
     if let Some((refused, why)) = &figure.refused {
         let all = refused + figure.shown.visits;
         remarks.push(format!(
@@ -310,10 +341,10 @@ fn without_interval(figure: &Figure) -> String {
     format!("{why}: no interval, and at most two digits")
 }
 
-/// A flag with what it means, where it is a known one.
+/// A flag that is no warning, with what it means where it is a known one.
 fn flag_text(flag: &str) -> String {
     match flag {
-        "n_drift" => "n_drift: some samples were over four times longer or shorter than planned".into(),
+        INJECTED_FLAG => "injected: each operation was made longer on purpose, to test the program".into(),
         other => format!("flag {other}"),
     }
 }
@@ -356,6 +387,7 @@ mod tests {
         let interval = (low < high).then_some(Interval { low, high });
         let shown = Estimate { value, interval, visits: 7, effective_visits: 7.0, full_range: false };
         Slot::Measured(Box::new(Figure {
+            cell_index: 0,
             ns: shown,
             shown,
             modes: None,
@@ -367,6 +399,7 @@ mod tests {
             known: false,
             exact: false,
             net: false,
+            trend: None,
             flags: Default::default(),
             refused: None,
         }))
@@ -391,7 +424,9 @@ mod tests {
         let Slot::Measured(mut figure) = slot(1.0, 1.0, 1.0) else { unreachable!("a figure") };
         figure.shown = Estimate::exactly(1.0, &figure.shown);
         figure.known = true;
-        let place = place(&Slot::Measured(figure), &mut Footnotes::default());
+        let findings = Findings::default();
+        let warnings = Warnings { told: &Told::nothing(&findings), marked: Vec::new() };
+        let place = place(&Slot::Measured(figure), &warnings, &mut Footnotes::default());
         assert_eq!((place.text.as_str(), place.marks.len()), ("1", 0));
     }
 

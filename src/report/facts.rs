@@ -1,13 +1,12 @@
 //! What stands above the tables of a report: the facts of the run, and how to read what follows.
 
-use super::cells::{Figure, Slot, slots};
+use super::cells::{Figure, Slot};
 use super::digits::counted;
 use super::escape::command;
 use super::gates;
 use super::load::Run;
-use super::metric::Metric;
 use crate::cell::{Axis, Measure};
-use crate::measure::stats::{Grade, LEAST_VISITS};
+use crate::measure::stats::LEAST_VISITS;
 use crate::record::{Outcome, Resumed, Visit};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -64,25 +63,24 @@ pub fn exact_counts(measure: Measure) -> &'static str {
 }
 
 /// What was run and what came of it: label and text.
-pub(super) fn facts(run: &Run) -> Vec<(&'static str, String)> {
+pub(super) fn facts(run: &Run, slots: &[Slot]) -> Vec<(&'static str, String)> {
     let header = &run.header;
-    let slots = slots(run, Metric::Figure);
     let mut facts = vec![
         ("command", command(&header.command)),
         ("begun", header.started.clone()),
         ("version", header.version.clone()),
         ("effort", header.effort.clone()),
         ("seed", header.seed.to_string()),
-        ("cells", cells_fact(&slots)),
-        ("precision", precision_fact(&slots, header.precision)),
+        ("cells", cells_fact(slots)),
+        ("precision", precision_fact(slots, header.precision)),
         ("visits", visits_fact(run)),
-        ("ended", ended_fact(run, &slots)),
+        ("ended", ended_fact(run, slots)),
     ];
     // The text of the machine is escaped like any other by who renders it; older journals have none.
     facts.extend(
         header.machine_class.iter().map(|[class, line]| ("machine", format!("class {class}: {line}"))),
     );
-    facts.extend(gates::fact(&gates::of_run(run, &slots)).map(|text| ("gates", text)));
+    facts.extend(gates::fact(&gates::of_run(run, slots)).map(|text| ("gates", text)));
     facts.extend(log_fact(run).map(|text| ("log", text)));
     if !run.resumed.is_empty() {
         facts.push(("resumed", resumed_fact(&run.resumed)));
@@ -133,8 +131,7 @@ fn cells_fact(slots: &[Slot]) -> String {
     text
 }
 
-/// How many measured cells reached the precision, by nanoseconds an operation as the runner decides,
-/// and how many have each grade.
+/// How many measured cells reached the precision, by nanoseconds an operation as the runner decides.
 fn precision_fact(slots: &[Slot], precision: f64) -> String {
     if slots.contains(&Slot::Works) {
         return "no figure is shown: a test only sees that every cell works".into();
@@ -144,15 +141,10 @@ fn precision_fact(slots: &[Slot], precision: f64) -> String {
         return "no interval: one visit a cell, as in the book".into();
     }
     let reached = figures.iter().filter(|figure| figure.reaches(precision)).count();
-    let graded = |grade: Option<Grade>| figures.iter().filter(|figure| figure.grade() == grade).count();
-    let grades: Vec<String> =
-        Grade::ALL.iter().map(|grade| format!("{grade} {}", graded(Some(*grade)))).collect();
     format!(
-        "±{}% reached by {reached} of {}; grades {}, without interval {}",
+        "±{}% reached by {reached} of {}",
         (precision * 1e6).round() / 1e4,
-        counted(figures.len(), "measured cell"),
-        grades.join(", "),
-        graded(None)
+        counted(figures.len(), "measured cell")
     )
 }
 
@@ -163,11 +155,7 @@ pub(super) fn visits_fact(run: &Run) -> String {
         Some(end) => end.elapsed_s,
         None => run.visits.iter().map(last_end).max().unwrap_or(0) as f64 / 1e9,
     };
-    let thrifty = match run.visits.iter().filter(|visit| visit.thrifty).count() {
-        0 => String::new(),
-        some => format!("; {some} of them with fewer samples, for want of time"),
-    };
-    format!("{visits} in {seconds:.1} s{thrifty}")
+    format!("{visits} in {seconds:.1} s")
 }
 
 pub(super) fn ended_fact(run: &Run, slots: &[Slot]) -> String {
@@ -203,7 +191,7 @@ mod tests {
     fn a_break_is_a_fact() {
         let journal = include_bytes!("../../tests/golden/small.jsonl");
         let mut run = parse_run(journal, "j.jsonl").unwrap();
-        let fact = |run: &Run| facts(run).into_iter().find(|(label, _)| *label == "resumed");
+        let fact = |run: &Run| facts(run, &[]).into_iter().find(|(label, _)| *label == "resumed");
         assert_eq!(fact(&run), None);
         let resumed =
             |visits, dropped_bytes| Resumed { resumed: format!("day {visits}"), visits, dropped_bytes };

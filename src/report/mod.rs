@@ -22,10 +22,13 @@ mod net;
 pub mod projection;
 mod relate;
 mod samples;
+mod strata;
 pub mod text;
+pub mod warnings;
 mod winner;
 
 use metric::Metric;
+use warnings::Codes;
 
 /// What a report shows beside what the matrix asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,4 +37,6 @@ pub struct Options {
     pub metric: Metric,
     /// Whether published figures stand beside today's, where the matrix names some.
     pub published: bool,
+    /// Warnings that do not show.
+    pub muted: Codes,
 }

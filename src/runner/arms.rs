@@ -82,6 +82,10 @@ impl Rounds for Pairs {
         self.seen[cell].1
     }
 
+    fn wants_more(&self, cell: usize) -> bool {
+        self.open[cell % self.pairs()]
+    }
+
     fn done_cells(&self) -> usize {
         0
     }

@@ -6,21 +6,25 @@ pub mod estimate;
 pub mod exact;
 pub mod host;
 pub mod journal;
+pub mod machine;
 pub mod process;
 pub mod progress;
 pub mod resume;
 pub mod schedule;
 pub mod signals;
+mod watch;
 
 use crate::measure::clock::{Clock, utc_now};
 use crate::measure::stats::LEAST_VISITS;
-use crate::record::{Arm, Arms, Effort, End, Header, Outcome, Part, Request, Visit};
+use crate::record::{Arm, Arms, Effort, End, Header, Noise, Outcome, Part, Request, Visit};
 use journal::Journal;
+use machine::Machine;
 use progress::Progress;
 use resume::Begun;
 use schedule::Rounds;
 use signals::Caught;
 use std::ops::Range;
+use watch::{LONGEST_WAIT_NS, Watch};
 
 /// What a run needs beside its header.
 #[derive(Clone, Debug)]
@@ -40,8 +44,8 @@ pub struct Settings {
     pub exact_op_ns: Option<Vec<u64>>,
 }
 
-/// Makes a visit. The program's own starts a process; tests script one.
-pub trait Visitor {
+/// Makes a visit, and sees the machine around it. The program's own starts a process; tests script one.
+pub trait Visitor: Machine {
     /// Makes one visit and tells the outcome of each of its cells as it comes, in order. After a failure the cells
     /// that are left have none.
     ///
@@ -80,6 +84,7 @@ struct Run<'a> {
     schedule: Box<dyn Rounds>,
     visits: Vec<Visit>,
     thrifty: bool,
+    watch: Watch,
 }
 
 /// Runs every available cell of the header until all are precise enough or give nothing more, the budget is spent, or a
@@ -108,7 +113,8 @@ pub fn resume(
 ) -> Ran {
     let begin_ns = clock.now_ns();
     let Begun { schedule, visits, spent_ns, round, rest, thrifty } = begun;
-    let mut run = Run { header, settings, clock, begin_ns, spent_ns, schedule, visits, thrifty };
+    let watch = Watch::after_waits(waited_ns(&visits));
+    let mut run = Run { header, settings, clock, begin_ns, spent_ns, schedule, visits, thrifty, watch };
     let stop = run.rounds(round, &rest, visitor, journal, progress);
     let (reason, caught, mut journal_error) = match stop {
         Stop::Reason(reason) => (reason, None, None),
@@ -126,6 +132,11 @@ pub fn resume(
     }
     progress.done();
     Ran { visits: run.visits, end, caught, journal_error }
+}
+
+/// How long the quiet gate has waited before those visits, in nanoseconds.
+fn waited_ns(visits: &[Visit]) -> u64 {
+    visits.iter().filter_map(|visit| visit.noise?.waited_ns).sum()
 }
 
 impl Run<'_> {
@@ -170,12 +181,14 @@ impl Run<'_> {
         let of = order.iter().map(Vec::len).sum();
         let mut place = 0;
         for cells in order {
+            let waited_ns = self.quiet(cells, round, visitor).map_err(Stop::Signal)?;
             if self.over_budget(cells) {
                 return Err(Stop::Reason("budget"));
             }
             progress.visit(&self.standing(round, place, of), &self.header.cells[cells[0]].cell);
+            let canary_ns = if place == 0 { self.canary_ns(visitor) } else { None };
             place += cells.len();
-            self.visit(cells, round, visitor, journal)?;
+            self.visit(cells, round, Noise { waited_ns, canary_ns, ..Noise::default() }, visitor, journal)?;
         }
         journal.sync().map_err(Stop::Journal)
     }
@@ -185,15 +198,23 @@ impl Run<'_> {
         &mut self,
         cells: &[usize],
         round: usize,
+        noise_before: Noise,
         visitor: &mut dyn Visitor,
         journal: &mut Journal,
     ) -> Result<(), Stop> {
+        let before = if self.shows_figures() { self.watch.look(visitor, self.clock) } else { None };
         let mut begin_ns = self.elapsed_ns();
         let mut heard = Vec::new();
         let visited =
             visitor.visit(&self.request(cells), &mut |outcome| heard.push((outcome, self.elapsed_ns())));
+        let Noise { waited_ns, canary_ns, .. } = noise_before;
+        let noise = before.map(|_| self.watch.noise(before, visitor, self.clock)).unwrap_or_default();
+        // It is of the process, so it stands with the first of its cells.
+        let mut noise =
+            Some(Noise { waited_ns, canary_ns, ..noise }).filter(|noise| *noise != Noise::default());
         for (cell_index, (outcome, end_ns)) in cells.iter().zip(heard) {
-            let visit = self.keep(*cell_index, round, begin_ns..end_ns, outcome);
+            let mut visit = self.keep(*cell_index, round, begin_ns..end_ns, outcome);
+            visit.noise = noise.take();
             journal.visit(&visit).map_err(Stop::Journal)?;
             self.visits.push(visit);
             begin_ns = end_ns;
@@ -237,6 +258,7 @@ impl Run<'_> {
                 effort: if self.thrifty { settings.thrifty } else { settings.effort },
                 deadline_ms: settings.deadline_ms,
                 runner,
+                tampering: None,
                 arm: self.arm(cells),
             },
             Some(op_ns) => Request {
@@ -246,6 +268,7 @@ impl Run<'_> {
                     exact::deadline_ms(cell(*index), op_ns[*index], longest_ms)
                 }),
                 runner,
+                tampering: None,
                 arm: self.arm(cells),
             },
         }
@@ -258,14 +281,50 @@ impl Run<'_> {
             return false;
         }
         let rounds = (LEAST_VISITS - round + 1) as f64;
-        let cells = order.iter().flatten().map(|cell| match self.schedule.expected_ns(*cell) {
-            0 => estimate::visit_ns(&self.header.cells[*cell].cell, &self.settings.effort),
-            seen_ns => seen_ns,
-        });
-        let round_ns: u64 = cells.sum();
+        let round_ns: u64 = order.iter().flatten().map(|cell| self.likely_ns(*cell)).sum();
         let left_ns = self.header.budget_s * 1e9 - self.elapsed_ns() as f64;
         // What was seen in the thrifty rounds before would look affordable: once short, short until enough.
         self.thrifty || round_ns as f64 * rounds > left_ns
+    }
+
+    /// Whether anything that is shown comes of this run; else nobody is told what disturbed it.
+    fn shows_figures(&self) -> bool {
+        self.settings.effort.shows_figures() || self.settings.exact_op_ns.is_some()
+    }
+
+    /// Waits before a visit until the machine is quieter; nanoseconds that it waited.
+    fn quiet(
+        &mut self,
+        cells: &[usize],
+        round: usize,
+        visitor: &mut dyn Visitor,
+    ) -> Result<Option<u64>, Caught> {
+        if !self.shows_figures() {
+            return Ok(None);
+        }
+        let budget_ns = (self.header.budget_s * 1e9) as u64;
+        let needed_ns = self.least_rounds_ns(round).max(self.expected_ns(cells)) + LONGEST_WAIT_NS;
+        let to_spare = self.elapsed_ns() + needed_ns <= budget_ns;
+        self.watch.quiet(visitor, self.clock, budget_ns, to_spare)
+    }
+
+    fn canary_ns(&self, visitor: &mut dyn Visitor) -> Option<u64> {
+        if self.shows_figures() { visitor.canary_ns() } else { None }
+    }
+
+    /// What the rounds until an interval is had should still take in a round, that one included as a whole.
+    fn least_rounds_ns(&self, round: usize) -> u64 {
+        let rounds = (LEAST_VISITS.min(self.settings.most_rounds) + 1).saturating_sub(round) as u64;
+        let cells = (0..self.header.cells.len()).filter(|cell| self.schedule.wants_more(*cell));
+        rounds * cells.map(|cell| self.likely_ns(cell)).sum::<u64>()
+    }
+
+    /// What a visit of the cell should take: as long as the last one; before the first by its kind.
+    fn likely_ns(&self, cell: usize) -> u64 {
+        match self.schedule.expected_ns(cell) {
+            0 => estimate::visit_ns(&self.header.cells[cell].cell, &self.settings.effort),
+            seen_ns => seen_ns,
+        }
     }
 
     fn expected_ns(&self, cells: &[usize]) -> u64 {

@@ -1,8 +1,11 @@
 //! One process a visit: this program again, with the hidden subcommand `cell`, in a process group of its own.
 
 use super::Visitor;
+use super::machine::{Look, Machine, own_cpu_ns};
 use super::signals::{Caught, Signals};
 use crate::cell::Cell;
+use crate::environment::counters::Watched;
+use crate::measure::canary::canary_ns;
 use crate::measure::clock::Deadline;
 use crate::record::{Arm, Outcome, Request, Unavailable};
 use nix::errno::Errno;
@@ -12,7 +15,7 @@ use nix::unistd::Pid;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// The file of this very program, even where somebody replaces it meanwhile. proc(5).
@@ -43,6 +46,7 @@ impl Default for Launch {
 /// Starts visits.
 pub struct Processes<'a> {
     signals: &'a Signals,
+    watched: Watched,
     launches: [Launch; 2],
 }
 
@@ -54,7 +58,7 @@ impl<'a> Processes<'a> {
 
     /// Likewise, where visits of arm a are started in the first way and those of arm b in the second.
     pub fn of_arms(signals: &'a Signals, launches: [Launch; 2]) -> Processes<'a> {
-        Processes { signals, launches }
+        Processes { signals, launches, watched: Watched::new(Path::new("/")) }
     }
 }
 
@@ -64,6 +68,20 @@ enum Heard {
     TooMuch,
     Late,
     Caught(Caught),
+}
+
+impl Machine for Processes<'_> {
+    fn look(&mut self) -> Option<Look> {
+        Some(Look { counters: self.watched.read(), own_cpu_ns: own_cpu_ns()? })
+    }
+
+    fn canary_ns(&mut self) -> Option<u64> {
+        Some(canary_ns())
+    }
+
+    fn rest(&mut self, ms: u64) -> Result<(), Caught> {
+        self.signals.rest(ms)
+    }
 }
 
 impl Visitor for Processes<'_> {

@@ -36,6 +36,8 @@ pub trait Rounds {
     fn ops(&self, cell: usize) -> Option<u64>;
     /// Duration of the cell's last visit, in nanoseconds; 0 before the first.
     fn expected_ns(&self, cell: usize) -> u64;
+    /// Whether the cell wants more visits.
+    fn wants_more(&self, cell: usize) -> bool;
     /// Cells that want no other visit because they are precise enough.
     fn done_cells(&self) -> usize;
 }
@@ -146,6 +148,10 @@ impl Rounds for Schedule {
 
     fn expected_ns(&self, cell: usize) -> u64 {
         self.states[cell].last_duration_ns
+    }
+
+    fn wants_more(&self, cell: usize) -> bool {
+        self.states[cell].standing == Standing::Active
     }
 
     fn done_cells(&self) -> usize {

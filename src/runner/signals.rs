@@ -1,6 +1,8 @@
 //! Signals that end a run, SIGINT, SIGTERM and SIGHUP: the first drops the running visit and lets what is there be saved, the second ends
 //! the program at once. signal(7).
 
+use crate::measure::clock::Deadline;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level::pipe};
 use std::io;
@@ -86,6 +88,26 @@ impl Signals {
             Some(Caught::HangUp)
         } else {
             None
+        }
+    }
+
+    /// Sleeps for so many milliseconds, or until a signal comes. poll(2).
+    ///
+    /// # Errors
+    /// The signal that came.
+    pub fn rest(&self, ms: u64) -> Result<(), Caught> {
+        let deadline = Deadline::after_ms(ms);
+        loop {
+            if let Some(caught) = self.caught() {
+                return Err(caught);
+            }
+            let left = i32::try_from(deadline.left_ms()).unwrap_or(i32::MAX);
+            if left == 0 {
+                return Ok(());
+            }
+            let mut polled = [PollFd::new(self.woken.as_fd(), PollFlags::POLLIN)];
+            // Whatever ends it, the next turn looks whether a signal came and whether time is left.
+            let _ = poll(&mut polled, PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX));
         }
     }
 

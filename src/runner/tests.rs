@@ -1,8 +1,10 @@
 //! The whole run on a scripted clock and scripted visits: no process is started and no time passes.
 
 use super::journal::Journal;
+use super::machine::{Look, Machine};
 use super::progress::Quiet;
 use super::signals::Caught;
+use super::watch::tests::Fake;
 use super::{Ran, Settings, Visitor, run};
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::measure::clock::Clock;
@@ -31,6 +33,22 @@ pub(super) struct Actor<'a> {
     pub(super) scripts: Vec<Script>,
     pub(super) visits: BTreeMap<usize, usize>,
     pub(super) requests: Vec<Request>,
+    /// `None` tells nothing.
+    pub(super) machine: Option<Fake<'a>>,
+}
+
+impl Machine for Actor<'_> {
+    fn look(&mut self) -> Option<Look> {
+        self.machine.as_mut()?.look()
+    }
+
+    fn canary_ns(&mut self) -> Option<u64> {
+        self.machine.as_mut()?.canary_ns()
+    }
+
+    fn rest(&mut self, ms: u64) -> Result<(), Caught> {
+        self.machine.as_mut().map_or(Ok(()), |machine| machine.rest(ms))
+    }
 }
 
 impl Visitor for Actor<'_> {
@@ -119,7 +137,8 @@ pub(super) const SETTINGS: Settings = Settings {
 
 fn act(header: &Header, settings: Settings, scripts: Vec<Script>) -> (Ran, Vec<Request>) {
     let clock = Scripted(Shared::new(5));
-    let mut actor = Actor { clock: &clock, scripts, visits: BTreeMap::new(), requests: Vec::new() };
+    let mut actor =
+        Actor { clock: &clock, scripts, visits: BTreeMap::new(), requests: Vec::new(), machine: None };
     let ran = run(header, settings, &mut actor, &clock, &mut Journal::nowhere(), &mut Quiet);
     let requests = actor.requests;
     (ran, requests)
@@ -279,7 +298,8 @@ fn the_journal_holds_every_line_and_a_journal_that_is_removed_ends_the_run() {
     let clock = Scripted(Shared::new(0));
     let mut journal = Journal::create(&path, &header).unwrap();
     let scripts = vec![steady(1), steady(1)];
-    let mut actor = Actor { clock: &clock, scripts, visits: BTreeMap::new(), requests: Vec::new() };
+    let mut actor =
+        Actor { clock: &clock, scripts, visits: BTreeMap::new(), requests: Vec::new(), machine: None };
     let ran = run(&header, SETTINGS, &mut actor, &clock, &mut journal, &mut Quiet);
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<Versioned> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -304,6 +324,7 @@ fn the_journal_holds_every_line_and_a_journal_that_is_removed_ends_the_run() {
         scripts: vec![removing, steady(1)],
         visits: BTreeMap::new(),
         requests: Vec::new(),
+        machine: None,
     };
     let ran = run(&header, SETTINGS, &mut actor, &clock, &mut journal, &mut Quiet);
     assert!(ran.journal_error.is_some());

@@ -31,6 +31,8 @@ mod unix_packet;
 mod unix_seqpacket;
 mod unix_stream;
 
+pub use pipe::{Pipe, PipeEnd};
+
 use crate::catalog::{Driver, Family, Limit, Reach, alone};
 use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure};
@@ -123,7 +125,7 @@ pub trait Transport: 'static {
 }
 
 /// The driver that measures the bandwidth of `T`.
-const fn bandwidth<T: Transport>() -> Driver {
+pub const fn bandwidth<T: Transport>() -> Driver {
     Driver {
         family: Family::Transport,
         measure: Measure::Bandwidth,

@@ -2,7 +2,7 @@
 
 use super::session::Figures;
 use crate::measure::stats::median;
-use crate::record::{Lead, Measured, Overhead, Sample, Twin};
+use crate::record::{INJECTED, INJECTED_FLAG, Lead, Measured, Overhead, Sample, Twin};
 use crate::workload::Effective;
 
 /// The flag of a visit whose samples left 0.25 to 4 times the length they were calibrated to.
@@ -21,7 +21,7 @@ pub fn measured(figures: Figures, effective: Effective) -> Measured {
         typ_ns: median(&elapsed).unwrap_or(f64::INFINITY),
         cpu_ns: median(&cpu).unwrap_or(f64::INFINITY),
         oversubscribed: figures.oversubscribed,
-        flags: flags(&figures),
+        flags: flags(&figures, &effective),
         overhead: None,
         ping_pong_ns: None,
         effective,
@@ -53,9 +53,51 @@ fn cpu_ns(sample: &Sample) -> u64 {
     sample.workers.iter().map(|worker| worker.cpu_ns).sum()
 }
 
-fn flags(figures: &Figures) -> Vec<String> {
+fn flags(figures: &Figures, effective: &Effective) -> Vec<String> {
     let target = figures.target_ns;
     let within = |sample: &Sample| (target / 4..=target * 4).contains(&sample.elapsed_ns);
     let drifted = target > 0 && !figures.samples.iter().all(within);
-    if drifted { vec![N_DRIFT.to_owned()] } else { Vec::new() }
+    let flags = [(drifted, N_DRIFT), (effective.contains_key(INJECTED), INJECTED_FLAG)];
+    flags.into_iter().filter(|(set, _)| *set).map(|(_, flag)| flag.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Lead, WorkerSample};
+
+    /// Figures of 10 operations of samples that took so long, with a twentieth of that as CPU time of each of two workers.
+    fn figures(elapsed_ns: &[u64], target_ns: u64) -> Figures {
+        let sample = |elapsed_ns: &u64| Sample {
+            elapsed_ns: *elapsed_ns,
+            workers: vec![WorkerSample { cpu_ns: elapsed_ns / 20, ..WorkerSample::default() }; 2],
+            ..Sample::default()
+        };
+        Figures {
+            ops: 10,
+            calibrated: false,
+            lead: Lead::Floor,
+            oversubscribed: false,
+            target_ns,
+            proofs: Vec::new(),
+            samples: elapsed_ns.iter().map(sample).collect(),
+        }
+    }
+
+    #[test]
+    fn the_floor_is_the_least_and_typ_the_median_sample() {
+        let measured = measured(figures(&[400, 200, 1000, 300, 2000], 0), Effective::new());
+        assert_eq!((measured.floor_ns, measured.typ_ns, measured.cpu_ns), (20.0, 40.0, 4.0));
+        assert_eq!(measured.samples.len(), 5, "the raw samples stay");
+    }
+
+    #[test]
+    fn a_sample_that_is_four_times_too_long_or_too_short_is_a_flag() {
+        let flags =
+            |elapsed_ns: &[u64], target_ns| measured(figures(elapsed_ns, target_ns), Effective::new()).flags;
+        assert_eq!(flags(&[1000, 250, 4000], 1000), [""; 0]);
+        assert_eq!(flags(&[1000, 249, 1000], 1000), [N_DRIFT]);
+        assert_eq!(flags(&[1000, 1000, 4001], 1000), [N_DRIFT]);
+        assert_eq!(flags(&[1, 4001], 0), [""; 0], "no length was planned");
+    }
 }

@@ -5,11 +5,13 @@
 //! fork. It names no mechanism.
 
 mod control;
+mod distance;
 mod figures;
 mod gate;
 mod isolation;
 mod placement;
 mod refusal;
+mod run_delay;
 mod session;
 mod spawn;
 mod worker;
@@ -17,9 +19,10 @@ mod worker;
 use crate::catalog::{Catalog, Driver};
 use crate::cell::{Axis, Cell};
 use crate::measure::clock::Deadline;
-use crate::record::{Outcome, Part, Request, Unavailable};
+use crate::record::{INJECTED, Measured, Outcome, Part, Request, Tampering, Unavailable};
 use crate::sys::process;
 use crate::workload::Effective;
+use distance::Probe;
 use refusal::Refusal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,13 +34,17 @@ const STANDARD_STREAMS: [i32; 3] = [0, 1, 2];
 
 /// The hidden subcommand `cell`: reads a [`Request`] from standard input and prints an [`Outcome`] for each cell as
 /// one JSON line. After a failure the cells that are left have none. Ends the process with 0 whenever that could be
-/// written.
-pub fn main(catalog: &Catalog) -> ! {
+/// written. Mechanisms of `faulty` are for requests that ask for one, and no others.
+pub fn main(catalog: &Catalog, faulty: &Catalog) -> ! {
     std::panic::set_hook(Box::new(|_| {}));
     // What whoever started the run left open is none of ours, and may have a number that a cell asks for.
     process::close_all_but(&STANDARD_STREAMS);
-    let result =
-        catch_unwind(AssertUnwindSafe(|| request().and_then(|request: Request| perform(catalog, &request))));
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        request().and_then(|request: Request| {
+            let catalog = if tampering(&request).faulty { faulty } else { catalog };
+            perform(catalog, &request)
+        })
+    }));
     let outcome = match result {
         Ok(Ok(last)) => last,
         Ok(Err(refusal)) => refusal.outcome(),
@@ -68,6 +75,11 @@ fn refused(catalog: &Catalog, cell: &Cell) -> Option<Unavailable> {
         Err(Refusal::Unavailable(unavailable)) => Some(unavailable),
         _ => None,
     }
+}
+
+/// What is done to the visit on purpose.
+fn tampering(request: &Request) -> Tampering {
+    request.tampering.unwrap_or_default()
 }
 
 fn request<T: DeserializeOwned>() -> Result<T, Refusal> {
@@ -123,11 +135,14 @@ fn perform(catalog: &Catalog, request: &Request) -> Result<Outcome, Refusal> {
         Err(Refusal::Unavailable(why)) => return refuse(prepared, Some(&why)),
         placed => placed?,
     };
-    spawn::with_workers(workload.as_ref(), &placement, cell.word(Axis::Spawn), |controls| {
-        let crew = Crew { workload: workload.as_ref(), placement: &placement, controls };
-        let outcomes = measure_all(crew, request, prepared, deadline)?;
-        crew.dismiss()?;
-        outcomes.last()
+    let injected_ns = tampering(request).injected_ns_per_op;
+    distance::probed(&placement, request.effort.shows_figures(), deadline, |probe| {
+        spawn::with_workers(workload.as_ref(), &placement, cell.word(Axis::Spawn), injected_ns, |controls| {
+            let crew = Crew { workload: workload.as_ref(), placement: &placement, controls };
+            let outcomes = measure_all(crew, probe, request, prepared, deadline)?;
+            crew.dismiss()?;
+            outcomes.last()
+        })
     })
 }
 
@@ -147,6 +162,7 @@ fn refuse(prepared: Vec<Prepared>, all: Option<&Unavailable>) -> Result<Outcome,
 /// One cell after the other; the first has the deadline of the opening.
 fn measure_all(
     crew: Crew,
+    probe: Option<Probe>,
     request: &Request,
     prepared: Vec<Prepared>,
     mut deadline: Deadline,
@@ -160,10 +176,16 @@ fn measure_all(
                 effective.extend(crew.workload.effective());
                 effective.insert("cpus".into(), crew.placement.cpus().into());
                 effective.extend(crew.placement.class().map(|class| ("cpu_class".into(), class.into())));
+                let injected_ns = tampering(request).injected_ns_per_op;
+                effective.extend(injected_ns.map(|ns| (INJECTED.into(), ns.into())));
+                let distance_ns = || probe.map(|probe| probe.ns(deadline)).transpose();
+                let before_ns = distance_ns()?;
                 let figures = session::run(crew, begun, part.ops, &request.effort, deadline)?;
+                let ping_pong_ns = before_ns.zip(distance_ns()?).map(<[f64; 2]>::from);
                 begun += 1;
                 deadline = Deadline::after_ms(request.deadline_ms);
-                Outcome::Measured(Box::new(figures::measured(figures, effective)))
+                let measured = figures::measured(figures, effective);
+                Outcome::Measured(Box::new(Measured { ping_pong_ns, ..measured }))
             }
         };
         outcomes.push(outcome)?;

@@ -104,6 +104,12 @@ impl Placement {
         cpus
     }
 
+    /// The same with one worker on each CPU, where the workers are pinned to just two.
+    pub fn pair(&self) -> Option<Placement> {
+        let cpus = self.pinned.as_ref().map(|_| self.cpus()).filter(|cpus| cpus.len() == 2)?;
+        Some(Placement { pinned: Some(cpus), allowed: self.allowed.clone() })
+    }
+
     /// How near the CPUs are to each other, where the workers are pinned to just two and it is known.
     pub fn class(&self) -> Option<&'static str> {
         let cpus = self.pinned.as_ref().map(|_| self.cpus())?;
@@ -170,6 +176,18 @@ mod tests {
             "no two CPUs are smt_sibling to each other among those that are allowed (0,1,3): same_llc"
         );
         assert!(matches!(placed(Class::SameLlc, 1, &[0, 1]), Err(Refusal::Unavailable(_))));
+    }
+
+    #[test]
+    fn a_pair_is_of_workers_that_are_pinned_to_two_cpus() {
+        let pair = |placement, workers, allowed: &[usize]| {
+            place_on(placement, workers, allowed.to_vec()).unwrap().pair().and_then(|pair| pair.pinned)
+        };
+        assert_eq!(pair("cross_cpu", 5, &[0, 1]), Some(vec![0, 1]));
+        assert_eq!(pair("cross_cpu", 2, &[0, 1, 2]), Some(vec![1, 2]));
+        assert_eq!(pair("cross_cpu", 3, &[0, 1, 2]), None);
+        assert_eq!(pair("same_cpu", 2, &[0, 1]), None);
+        assert_eq!(pair("free", 2, &[0, 1]), None);
     }
 
     #[test]

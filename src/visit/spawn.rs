@@ -13,7 +13,8 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid};
 use std::thread;
 
-/// Starts the workers, runs `coordinate` with their control channels, and waits until they have ended.
+/// Starts the workers, runs `coordinate` with their control channels, and waits until they have ended. The operations of
+/// timed workers are made longer by `injected_ns` where that is given.
 ///
 /// # Errors
 /// What `coordinate` returns, or a worker that could not be started or did not end well.
@@ -21,13 +22,14 @@ pub fn with_workers<R>(
     workload: &dyn Workload,
     placement: &Placement,
     spawn: &str,
+    injected_ns: Option<f64>,
     coordinate: impl FnOnce(&[Control]) -> Result<R, Refusal>,
 ) -> Result<R, Refusal> {
     let gate = workload.meets().then(|| Gate::new(workload.workers())).transpose();
     let gate = gate.map_err(|error| Refusal::failed("start", error))?;
     match spawn {
-        "threads" => with_threads(workload, gate.as_ref(), placement, coordinate),
-        _ => with_processes(workload, gate.as_ref(), placement, coordinate),
+        "threads" => with_threads(workload, gate.as_ref(), placement, injected_ns, coordinate),
+        _ => with_processes(workload, gate.as_ref(), placement, injected_ns, coordinate),
     }
 }
 
@@ -35,13 +37,14 @@ fn with_threads<R>(
     workload: &dyn Workload,
     gate: Option<&Gate>,
     placement: &Placement,
+    injected_ns: Option<f64>,
     coordinate: impl FnOnce(&[Control]) -> Result<R, Refusal>,
 ) -> Result<R, Refusal> {
     let (ours, theirs) = channels(workload.workers())?;
     thread::scope(|scope| {
         for (index, control) in theirs.into_iter().enumerate() {
             let cpu = placement.of(index);
-            let start = move || worker::serve(&control, workload, gate, index, cpu);
+            let start = move || worker::serve(&control, workload, gate, index, cpu, injected_ns);
             let started = thread::Builder::new().name(format!("worker {index}")).spawn_scoped(scope, start);
             if let Err(error) = started {
                 deliver(&Refusal::failed("start", format!("worker {index}: {error}")).outcome());
@@ -60,6 +63,7 @@ fn with_processes<R>(
     workload: &dyn Workload,
     gate: Option<&Gate>,
     placement: &Placement,
+    injected_ns: Option<f64>,
     coordinate: impl FnOnce(&[Control]) -> Result<R, Refusal>,
 ) -> Result<R, Refusal> {
     let mut children = Children::default();
@@ -72,7 +76,7 @@ fn with_processes<R>(
             // The coordinator's ends belong to the coordinator: with a copy here its death would go unseen.
             ours.clear();
             let well = process::die_with(parent).is_ok()
-                && worker::serve(&theirs, workload, gate, index, placement.of(index));
+                && worker::serve(&theirs, workload, gate, index, placement.of(index), injected_ns);
             i32::from(!well)
         });
         children.0.push(child.map_err(|error| Refusal::failed("start", format!("worker {index}: {error}")))?);

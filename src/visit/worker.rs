@@ -2,7 +2,9 @@
 
 use super::control::{Answer, Control, Order};
 use super::gate::Gate;
+use super::run_delay::RunDelay;
 use crate::measure::clock::{monotonic_ns, thread_cpu_ns};
+use crate::measure::spin::Spin;
 use crate::record::{Twin, WorkerSample};
 use crate::sys::affinity;
 use crate::workload::{Body, Drained, Workload};
@@ -12,19 +14,22 @@ use std::any::Any;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Serves the coordinator until it says leave or is gone. Returns whether all went well.
+/// Serves the coordinator until it says leave or is gone. Returns whether all went well. Each operation is made so many
+/// nanoseconds longer where that is asked for.
 pub fn serve(
     control: &Control,
     workload: &dyn Workload,
     gate: Option<&Gate>,
     worker: usize,
     cpu: Option<usize>,
+    injected_ns: Option<f64>,
 ) -> bool {
     let served = catch_unwind(AssertUnwindSafe(|| {
         if let Some(cpu) = cpu {
             affinity::pin(cpu)?;
         }
-        obey(control, gate, workload.enter(worker)?.as_mut())
+        let spin = injected_ns.filter(|_| workload.timed(worker)).map(Spin::of);
+        obey(control, gate, spin.as_ref(), workload.enter(worker)?.as_mut())
     }));
     let answer = match served {
         Ok(Ok(())) => return true,
@@ -36,11 +41,21 @@ pub fn serve(
     false
 }
 
-fn obey(control: &Control, gate: Option<&Gate>, body: &mut dyn Body) -> io::Result<()> {
+/// What a batch has beside its operations.
+struct Around<'a> {
+    /// Where workers that are threads meet before the clock is read.
+    gate: Option<&'a Gate>,
+    /// What makes operations longer on purpose.
+    spin: Option<&'a Spin>,
+    delay: RunDelay,
+}
+
+fn obey(control: &Control, gate: Option<&Gate>, spin: Option<&Spin>, body: &mut dyn Body) -> io::Result<()> {
+    let around = Around { gate, spin, delay: RunDelay::of_this_thread() };
     control.send(&Answer::Ready)?;
     while let Some(order) = control.receive()? {
         match order {
-            Order::Run(ops) => control.send(&Answer::Done(batch(gate, body, ops)?))?,
+            Order::Run(ops) => control.send(&Answer::Done(batch(&around, body, ops)?))?,
             Order::Take(part) => {
                 body.take_part(part)?;
                 control.send(&Answer::Ready)?;
@@ -57,18 +72,23 @@ fn obey(control: &Control, gate: Option<&Gate>, body: &mut dyn Body) -> io::Resu
 }
 
 /// One batch. The clock is read last before it and first after it.
-fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<WorkerSample> {
+fn batch(around: &Around, body: &mut dyn Body, ops: u64) -> io::Result<WorkerSample> {
     body.before_batch()?;
-    if let Some(gate) = gate {
+    if let Some(gate) = around.gate {
         gate.pass();
     }
+    let delay_before_ns = around.delay.ns();
     let before = getrusage(UsageWho::RUSAGE_THREAD)?;
     let cpu_before = thread_cpu_ns();
     let begin_ns = monotonic_ns();
     let tally = body.run(ops)?;
+    if let Some(spin) = around.spin {
+        spin.operations(ops);
+    }
     let end_ns = monotonic_ns();
     let cpu_ns = thread_cpu_ns() - cpu_before;
     let after = getrusage(UsageWho::RUSAGE_THREAD)?;
+    let run_delay_ns = around.delay.ns().zip(delay_before_ns).map(|(after, before)| after - before);
     let drained_ns = match body.drain()? {
         Drained::NothingToTell | Drained::Unknown => None,
         Drained::AtOnce => Some(end_ns),
@@ -84,7 +104,7 @@ fn batch(gate: Option<&Gate>, body: &mut dyn Body, ops: u64) -> io::Result<Worke
         cpu_ns,
         voluntary_switches: switches(Usage::voluntary_context_switches),
         involuntary_switches: switches(Usage::involuntary_context_switches),
-        run_delay_ns: None,
+        run_delay_ns,
         cpu: sched_getcpu()?,
         twin,
         tally,

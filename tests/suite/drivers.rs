@@ -2,7 +2,8 @@
 
 use ipcmatrix::catalog::{Driver, Family, alone};
 use ipcmatrix::cell::{Axis, Cell, Measure};
-use ipcmatrix::lock::{Lock, increment};
+use ipcmatrix::faulty::ExcludesNobody;
+use ipcmatrix::lock::increment;
 use ipcmatrix::operation::{Operation, operation};
 use ipcmatrix::readiness::{Patience, Poll, Readiness, wait};
 use ipcmatrix::workload::{Batch, Body, Proof, Tally, Workload, mismatch};
@@ -12,7 +13,6 @@ use nix::sys::socket::{MsgFlags, send};
 use nix::unistd::Pid;
 use std::fs::{OpenOptions, read_dir};
 use std::io::{self, Write};
-use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::process::{Command, Stdio, abort, exit};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ pub const SWITCH: &str = "IPCMATRIX_HOSTILE";
 
 /// Every one of them.
 pub static HOSTILE: &[Driver] = &[
-    increment::<BrokenLock>(),
+    increment::<ExcludesNobody>(),
     wait::<Miscounts>(),
     wait::<TellsOfAnother>(),
     operation::<Forgets>(),
@@ -239,24 +239,6 @@ fn wander() -> io::Result<()> {
 fn leave_a_child(output: Stdio) -> io::Result<()> {
     let quiet = || Stdio::null();
     Command::new("sleep").arg("1000").stdin(quiet()).stdout(output).stderr(quiet()).spawn().map(drop)
-}
-
-/// A lock that lets everybody in.
-struct BrokenLock;
-
-impl Lock for BrokenLock {
-    const NAME: &'static str = "broken_lock";
-    const SUMMARY: &'static str = "lets everybody in";
-
-    fn init(at: &mut MaybeUninit<BrokenLock>) -> io::Result<()> {
-        at.write(BrokenLock);
-        Ok(())
-    }
-
-    fn hold(&self, critical: impl FnOnce()) -> io::Result<()> {
-        critical();
-        Ok(())
-    }
 }
 
 /// Tells of one descriptor more than are ready.

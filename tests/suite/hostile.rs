@@ -103,7 +103,7 @@ pub fn hostile() -> Program {
 }
 
 /// One visit; afterwards nothing of it is left.
-fn visit(request: &Request) -> Outcome {
+pub fn visit(request: &Request) -> Outcome {
     let running = hostile().args(["cell"]).input(serde_json::to_vec(request).unwrap()).start();
     let mark = running.mark();
     let ended = running.end().exits(0);
@@ -129,7 +129,7 @@ fn fails_in_a_visit(mechanism: &str, spawn: &str, phase: &str, words: &[&str]) {
 }
 
 fn broken_lock_is_caught(spawn: &str) {
-    let cell = cells::increment("broken_lock", 2, spawn, "cross_cpu");
+    let cell = cells::increment("excludes_nobody", 2, spawn, "cross_cpu");
     let (phase, error) = cells::failed(visit(&fixed(&cell, MANY_OPS, 1)));
     assert_eq!(phase, "warm-up", "{error}");
     let expected = format!("not {}: updates were lost, the lock let two in at once", 2 * MANY_OPS);

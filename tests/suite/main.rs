@@ -18,13 +18,16 @@ mod log;
 mod machine;
 mod machine_code;
 mod matrices;
+mod noise;
 mod operation;
 mod program;
 mod readiness;
 mod readme;
 mod refusals;
 mod resume;
+mod selfcheck;
 mod serve;
+mod tampering;
 mod user;
 
 use ipcmatrix::catalog::Catalog;
@@ -50,10 +53,13 @@ fn main() -> ExitCode {
         hostile::trials(),
         kills::trials(),
         log::trials(),
+        noise::trials(),
         readme::trials(),
         refusals::trials(),
         resume::trials(),
+        selfcheck::trials(),
         serve::trials(),
+        tampering::trials(),
         input::trials(),
         matrices::trials(),
         user::trials(),

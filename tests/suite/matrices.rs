@@ -151,6 +151,11 @@ const ARGUMENTS: &[(&str, &[&str], &[&str])] = &[
         &["'0%' for '--precision", "such as 3% or 0.5%"],
     ),
     (
+        "mute_of_what_is_no_code",
+        &["run", "smoke", "--mute", "W003,W0033"],
+        &["'W0033' for '--mute", "did you mean `W003`?", "Allowed: W001, W002,"],
+    ),
+    (
         "deadline_of_a_moment",
         &["run", "smoke", "--deadline", "1ms"],
         &["'1ms' for '--deadline", "such as 500ms"],

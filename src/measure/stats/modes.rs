@@ -37,6 +37,8 @@ pub struct Mode {
     pub estimate: Estimate,
     /// Its part of all visits, 0 to 1.
     pub share: f64,
+    /// What its visits have in common, where that is known; else empty.
+    pub name: &'static str,
 }
 
 /// Two modes, the smaller number first.
@@ -56,13 +58,13 @@ impl Modes {
         let gap = high[0] - low[low.len() - 1];
         let (smaller, greater) = (super::median(low)?, super::median(high)?);
         let apart = gap > GAP_LIMIT * (interquartile_range(low) + interquartile_range(high));
-        if !apart || greater - smaller <= LEAST_DISTANCE * smaller.abs() {
+        if !apart || !distant(smaller, greater) {
             return None;
         }
         let mode = |own: &dyn Fn(f64) -> bool| {
             let visits: Vec<f64> = values.iter().copied().filter(|value| own(*value)).collect();
             let share = visits.len() as f64 / values.len() as f64;
-            Estimate::of(&visits).map(|estimate| Mode { estimate, share })
+            Estimate::of(&visits).map(|estimate| Mode { estimate, share, name: "" })
         };
         Some(Modes([mode(&|value| value < high[0])?, mode(&|value| value >= high[0])?]))
     }
@@ -73,6 +75,11 @@ impl Modes {
         modes.sort_by(|one, other| one.estimate.value.total_cmp(&other.estimate.value));
         Modes(modes)
     }
+}
+
+/// Whether two numbers are more than one to a reader.
+pub fn distant(smaller: f64, greater: f64) -> bool {
+    greater - smaller > LEAST_DISTANCE * smaller.abs()
 }
 
 /// Where to split sorted values, [`LEAST_VISITS`] or more: before the value behind the widest gap.

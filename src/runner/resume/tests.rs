@@ -37,7 +37,8 @@ fn go_on(
         });
         cutting
     });
-    let mut actor = Actor { clock: &clock, scripts: cutting.collect(), visits, requests: Vec::new() };
+    let mut actor =
+        Actor { clock: &clock, scripts: cutting.collect(), visits, requests: Vec::new(), machine: None };
     let ran =
         resume(header, settings.clone(), begun, &mut actor, &clock, &mut Journal::nowhere(), &mut Quiet);
     (ran, actor.requests)

@@ -1,0 +1,133 @@
+//! Figures that are mixtures, told apart by what is known of the visits: `free` workers that were on one CPU or on several,
+//! and two CPUs that were near to each other or far.
+
+use crate::cell::{Axis, Cell};
+use crate::measure::stats::modes::{Mode, Modes, distant};
+use crate::measure::stats::{Estimate, median};
+use crate::record::{Measured, Sample};
+
+/// Samples in which all workers ended on one CPU.
+pub const ONE_CPU: &str = "on one CPU";
+/// Samples in which they did not.
+pub const SEVERAL_CPUS: &str = "on several";
+/// Visits in which the two CPUs were near to each other.
+pub const NEAR: &str = "near";
+/// Visits in which they were far.
+pub const FAR: &str = "far";
+
+/// How many times as long the way of a cache line must be, at least, to be far.
+pub const FAR_RATIO: f64 = 1.5;
+/// The fewest visits that are a stratum.
+pub const LEAST_VISITS: usize = 2;
+
+const BY_CPU: &str = "grade U: placement free lets the kernel put the workers on one CPU or on several, which are two different \
+                      figures: each is shown by its median with its share of the samples";
+const BY_DISTANCE: &str = "grade U: the two CPUs were near to each other in some visits and far in others (a cache line took over \
+                           1.5 times as long there and back, as when a host moves the CPUs of a virtual machine): each is shown by its \
+                           median with its share of the visits; visits in which it changed are in neither";
+
+/// The footnote of a figure that is told in two strata; `None` where its parts have no names.
+pub fn footnote(modes: &Modes) -> Option<&'static str> {
+    match modes.0[0].name {
+        ONE_CPU | SEVERAL_CPUS => Some(BY_CPU),
+        NEAR | FAR => Some(BY_DISTANCE),
+        _ => None,
+    }
+}
+
+/// Some of the visits of a cell, or of their samples.
+pub struct Stratum {
+    /// What they have in common.
+    name: &'static str,
+    /// Their part of all, 0 to 1.
+    share: f64,
+    /// The visits, each with its place among all and its numbers over those samples.
+    pub visits: Vec<(usize, Measured)>,
+}
+
+impl Stratum {
+    fn is_one(&self) -> bool {
+        self.visits.len() >= LEAST_VISITS
+    }
+}
+
+/// The two figures of a cell whose visits are of two strata; `None` where they are of one, or where both have the same figure.
+/// `figure` makes one of some visits.
+pub fn split(
+    cell: &Cell,
+    measured: &[&Measured],
+    figure: impl Fn(&Stratum) -> Option<Estimate>,
+) -> Option<Modes> {
+    let [one, other] = strata(cell, measured)?.map(|stratum| {
+        figure(&stratum).map(|estimate| Mode { estimate, share: stratum.share, name: stratum.name })
+    });
+    // Sorts them.
+    let modes = Modes([one?, other?]).map(Estimate::clone);
+    let [smaller, greater] = modes.0.map(|mode| mode.estimate.value);
+    distant(smaller, greater).then_some(modes)
+}
+
+/// The two strata of a cell's visits, where it has two.
+fn strata(cell: &Cell, measured: &[&Measured]) -> Option<[Stratum; 2]> {
+    match cell.word(Axis::Placement) {
+        "free" => Some(by_cpu(measured)).filter(|strata| strata.iter().all(Stratum::is_one)),
+        _ => by_distance(measured),
+    }
+}
+
+/// Samples by whether the workers shared a CPU at their end.
+fn by_cpu(measured: &[&Measured]) -> [Stratum; 2] {
+    let all: usize = measured.iter().map(|measured| measured.samples.len()).sum();
+    [(ONE_CPU, true), (SEVERAL_CPUS, false)].map(|(name, wanted)| {
+        let kept = |(place, measured): (usize, &&Measured)| {
+            Some((place, only(measured, |sample| on_one_cpu(sample) == wanted)?))
+        };
+        let visits: Vec<(usize, Measured)> = measured.iter().enumerate().filter_map(kept).collect();
+        let samples: usize = visits.iter().map(|(_, visit)| visit.samples.len()).sum();
+        Stratum { name, share: samples as f64 / all as f64, visits }
+    })
+}
+
+fn on_one_cpu(sample: &Sample) -> bool {
+    sample.workers.windows(2).all(|pair| pair[0].cpu == pair[1].cpu)
+}
+
+/// The visit with the numbers of some of its samples; `None` where it has none of them.
+fn only(measured: &Measured, wanted: impl Fn(&Sample) -> bool) -> Option<Measured> {
+    let samples: Vec<Sample> = measured.samples.iter().filter(|sample| wanted(sample)).cloned().collect();
+    let each_op = |of: &dyn Fn(&Sample) -> u64| -> Vec<f64> {
+        samples.iter().map(|sample| of(sample) as f64 / measured.ops as f64).collect()
+    };
+    let elapsed = each_op(&|sample| sample.elapsed_ns);
+    let cpu = each_op(&|sample| sample.workers.iter().map(|worker| worker.cpu_ns).sum());
+    Some(Measured {
+        floor_ns: elapsed.iter().copied().reduce(f64::min)?,
+        typ_ns: median(&elapsed)?,
+        cpu_ns: median(&cpu)?,
+        samples,
+        ..measured.clone()
+    })
+}
+
+/// Visits by the way of a cache line between the CPUs, before and after: where it has two lengths that are far enough apart.
+fn by_distance(measured: &[&Measured]) -> Option<[Stratum; 2]> {
+    let ways: Vec<[f64; 2]> = measured.iter().map(|measured| measured.ping_pong_ns).collect::<Option<_>>()?;
+    let mut sorted: Vec<f64> = ways.iter().flatten().copied().collect();
+    sorted.sort_by(f64::total_cmp);
+    let mut gaps: Vec<(f64, f64)> = sorted.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    gaps.retain(|(near, far)| *far >= FAR_RATIO * near);
+    gaps.sort_by(|one, other| (other.1 / other.0).total_cmp(&(one.1 / one.0)));
+    gaps.into_iter().find_map(|(last_near, first_far)| {
+        let of = |name, wanted: &dyn Fn(f64) -> bool| {
+            let own = |place: &usize| ways[*place].iter().all(|ns| wanted(*ns));
+            let places = (0..measured.len()).filter(own);
+            let visits: Vec<_> = places.map(|place| (place, measured[place].clone())).collect();
+            Stratum { name, share: visits.len() as f64 / measured.len() as f64, visits }
+        };
+        let strata = [of(NEAR, &|ns| ns <= last_near), of(FAR, &|ns| ns >= first_far)];
+        strata.iter().all(Stratum::is_one).then_some(strata)
+    })
+}
+
+#[cfg(test)]
+mod tests;
