@@ -8,7 +8,7 @@ mod compare;
 mod doctor;
 mod export;
 mod floors;
-mod gate_files;
+mod gating;
 mod list;
 mod matrices;
 mod mute;
@@ -18,8 +18,8 @@ mod plots;
 mod report;
 mod resume;
 mod run;
-mod selfcheck;
 mod schema;
+mod selfcheck;
 mod splice;
 
 use crate::catalog::Catalog;

@@ -1,8 +1,7 @@
 //! `report`: the tables of runs that were made before.
 
 use super::arguments::{Format, Report as Arguments};
-use super::compare::gate_code;
-use super::{WELL, matrices, output, plots, splice, usage};
+use super::{WELL, gating, matrices, output, plots, splice, usage};
 use crate::catalog::Catalog;
 use crate::matrix::Filter;
 use crate::report::cells::slots;
@@ -165,5 +164,5 @@ pub fn report(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         ));
     }
     output::print(&documents.join("\n"))?;
-    Ok(if arguments.gate { gate_code(&limits) } else { WELL })
+    Ok(if arguments.gate { gating::exit_code(&limits) } else { WELL })
 }

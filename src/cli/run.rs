@@ -2,7 +2,7 @@
 
 use super::arguments::{Amount, Run as Arguments};
 use super::resume::{self, Standing};
-use super::{FAILED, UNSURE, WELL, gate_files, matrices, output, plots};
+use super::{FAILED, UNSURE, WELL, gating, matrices, output, plots};
 use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
@@ -371,7 +371,7 @@ pub fn publish(
     Ok(match caught {
         Some(caught) => caught.exit_code(),
         None if failed => FAILED,
-        None => match (gate_files::judge(run, &slots), arguments.strict) {
+        None => match (gating::judge(run, &slots), arguments.strict) {
             (WELL, true) => strict(&slots, run.header.precision),
             (code, _) => code,
         },

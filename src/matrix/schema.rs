@@ -25,7 +25,8 @@ pub fn schema(catalog: &Catalog) -> Json {
             },
             "table": list("A table: rows and columns of cells.", one_table(catalog)),
             "exclude": list("Cells that are left out.", exclude()),
-            "include": list("The tables of a matrix that the program carries.", include())
+            "include": list("The tables of a matrix that the program carries.", include()),
+            "gate": list("What must hold of some cells; `run` ends with exit code 3 where it does not.", one_gate())
         },
         "required": ["schema", "title"],
         "anyOf": [{ "required": ["table"] }, { "required": ["include"] }],
@@ -74,6 +75,22 @@ fn one_table(catalog: &Catalog) -> Json {
             "axes": axes_of_table(catalog)
         },
         "required": ["id", "title", "measure", "row", "column", "axes"],
+        "additionalProperties": false
+    })
+}
+
+fn one_gate() -> Json {
+    let limit = |description: &str, examples: [&str; 2]| json!({ "description": description, "type": "string", "examples": examples });
+    json!({
+        "type": "object",
+        "properties": {
+            "filter": text("The cells, e.g. mechanism:pipe placement:same_cpu.", super::filter::LONGEST),
+            "max": limit("The most that the figure may be, in the unit of the measure.", ["10us", "500ms"]),
+            "min": limit("The least that the figure may be, in the unit of the measure.", ["500MB/s", "2GB/s"]),
+            "max_regression": limit("By how much more time it may take than in the runs that it is compared with.", ["5%", "10%"])
+        },
+        "required": ["filter"],
+        "anyOf": [{ "required": ["max"] }, { "required": ["min"] }, { "required": ["max_regression"] }],
         "additionalProperties": false
     })
 }

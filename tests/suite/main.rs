@@ -7,6 +7,7 @@ mod ab;
 mod browser;
 mod calls;
 mod cells;
+mod compare;
 mod conformance;
 mod doctor;
 mod drivers;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(machine::cpus().len().min(MOST_AT_ONCE));
     let rooms = [
         ab::trials(),
+        compare::trials(),
         conformance::trials(),
         doctor::trials(),
         effort::trials(),

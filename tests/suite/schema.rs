@@ -143,10 +143,7 @@ fn toml_as_json(text: &str) -> Value {
 fn matrices_are_valid() {
     let matrix = schema("matrix");
     for (name, text) in SHIPPED {
-        assert!(
-            text.starts_with("#:schema schema.json\n"),
-            "{name} does not name its schema first"
-        );
+        assert!(text.starts_with("#:schema schema.json\n"), "{name} does not name its schema first");
         valid(&matrix, &toml_as_json(text));
     }
 }
