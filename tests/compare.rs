@@ -217,7 +217,7 @@ fn many_differences_in_one_direction_are_suspect() {
 
 /// Near in three visits of four.
 fn mostly_near(visit: usize) -> [f64; 2] {
-    if visit % 4 == 0 { [300.0; 2] } else { [50.0; 2] }
+    if visit.is_multiple_of(4) { [300.0; 2] } else { [50.0; 2] }
 }
 
 /// Far in three visits of four; one in eight is moved meanwhile.
