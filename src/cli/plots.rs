@@ -2,8 +2,10 @@
 
 use super::arguments::Report as Arguments;
 use super::{output, usage};
-use crate::report::document::Document;
+use crate::report::document::{Document, document};
+use crate::report::load::Run;
 use crate::report::plot::{self, Embed, Plot};
+use crate::report::{Options, markdown};
 use anyhow::Result;
 use std::path::Path;
 
@@ -11,11 +13,21 @@ use std::path::Path;
 ///
 /// # Errors
 /// What the file system refuses, with the path.
-pub fn write(document: &Document, folder: &Path) -> Result<()> {
+fn write(document: &Document, folder: &Path) -> Result<()> {
     for (name, plot) in plot::files(document) {
         output::write(&folder.join(name), &plot::svg(plot, Embed::File))?;
     }
     Ok(())
+}
+
+/// Writes the plots, then the document that links them.
+///
+/// # Errors
+/// What a table refuses, and what the file system does, with the path.
+pub fn with_report(run: &Run, folder: &Path, readme: &Path, options: Options) -> Result<()> {
+    let options = Options { linked: true, ..options };
+    write(&document(run, options)?, folder)?;
+    output::write(readme, &markdown::markdown(run, options)?)
 }
 
 /// The one plot that was asked for, as a document.

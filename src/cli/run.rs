@@ -10,11 +10,10 @@ use crate::measure::clock::{Clock, Monotonic, utc_now};
 use crate::record::{Effort, Header, PlannedCell, Resumed, Table};
 use crate::report::cells::{Slot, slots};
 use crate::report::digits::counted;
-use crate::report::document::document;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
 use crate::report::warnings::{Findings, verdict};
-use crate::report::{Options, markdown, text};
+use crate::report::{Options, text};
 use crate::runner::host::{self, HostLock};
 use crate::runner::journal::Journal;
 use crate::runner::process::Processes;
@@ -355,7 +354,7 @@ pub fn publish(
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
-        match write_report(run, folder, &readme, options) {
+        match plots::with_report(run, folder, &readme, options) {
             Ok(()) if arguments.quiet => {}
             Ok(()) => output::say(&format!("report: {}", readme.display())),
             Err(error) => {
@@ -376,13 +375,6 @@ pub fn publish(
             (code, _) => code,
         },
     })
-}
-
-/// Writes the plots, then the document that links them.
-fn write_report(run: &Run, folder: &Path, readme: &Path, options: Options) -> Result<()> {
-    let options = Options { linked: true, ..options };
-    plots::write(&document(run, options)?, folder)?;
-    output::write(readme, &markdown::markdown(run, options)?)
 }
 
 /// Whether every measured cell reached the precision, as an exit code. Those below resolution did not.

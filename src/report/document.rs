@@ -7,7 +7,7 @@ use super::beside;
 use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_LINES, SHOWN_REQUESTS, Slot, slots};
 use super::comparison;
 use super::digits::{counted, superscript, thousands, uncertainty, value};
-use super::facts::{facts, reading};
+use super::facts::{brief_facts, facts, reading};
 use super::load::Run;
 use super::metric::Metric;
 use super::net::{NET, below_resolution};
@@ -110,14 +110,6 @@ pub fn document(run: &Run, options: Options) -> Result<Document> {
         options.metric.spec().measures.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" or ")
     );
     Ok(Document { title: title(run), facts: above, reading: reading(run), sheets })
-}
-
-/// When, on what machine, and how far the figures can be trusted.
-fn brief_facts(run: &Run, findings: &Findings, slots: &[Slot]) -> Vec<(&'static str, String)> {
-    let verdict = warnings::facts(&mut Told::nothing(findings), slots);
-    let wanted = |label: &str| matches!(label, "begun" | "machine" | "verdict" | "muted");
-    let all = facts(run, slots).into_iter().chain(verdict);
-    all.filter(|(label, _)| wanted(label)).collect()
 }
 
 fn title(run: &Run) -> String {

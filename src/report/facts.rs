@@ -5,6 +5,7 @@ use super::digits::counted;
 use super::escape::command;
 use super::gates;
 use super::load::Run;
+use super::warnings::{self, Findings, Told};
 use crate::cell::{Axis, Measure};
 use crate::measure::stats::LEAST_VISITS;
 use crate::record::{Outcome, Resumed, Visit};
@@ -86,6 +87,14 @@ pub(super) fn facts(run: &Run, slots: &[Slot]) -> Vec<(&'static str, String)> {
         facts.push(("resumed", resumed_fact(&run.resumed)));
     }
     facts
+}
+
+/// When, on what machine, and how far the figures can be trusted.
+pub(super) fn brief_facts(run: &Run, findings: &Findings, slots: &[Slot]) -> Vec<(&'static str, String)> {
+    let verdict = warnings::facts(&mut Told::nothing(findings), slots);
+    let wanted = |label: &str| matches!(label, "begun" | "machine" | "verdict" | "muted");
+    let all = facts(run, slots).into_iter().chain(verdict);
+    all.filter(|(label, _)| wanted(label)).collect()
 }
 
 /// What the lines of logs went through, as the system told it in the visits.

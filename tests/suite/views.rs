@@ -47,7 +47,7 @@ fn refused() {
         (&["--table", "A.2", "--table", "x\u{1b}[2J"], "there is no table \"x\\u{1b}[2J\""),
         (&["--row", "mechanisms"], "unknown axis `mechanisms`; did you mean `mechanism`?"),
         (&["--row", "measure"], "unknown axis `measure`"),
-        (&["-f", "mechanism:door"], "no cell of these tables matches"),
+        (&["-f", "mechanism:eventfd"], "no cell of these tables matches"),
         (&["-f", "mechanism:"], "a value is missing"),
         (&["--table", "A.2", "--metric", "fairness"], "there is no fairness"),
         (&["--format", "csv", "--row", "mechanism"], "csv has the raw samples"),
