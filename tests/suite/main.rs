@@ -10,6 +10,7 @@ mod conformance;
 mod doctor;
 mod drivers;
 mod effort;
+mod habits;
 mod hostile;
 mod input;
 mod kills;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         conformance::trials(),
         doctor::trials(),
         effort::trials(),
+        habits::trials(),
         hostile::trials(),
         kills::trials(),
         log::trials(),
