@@ -14,6 +14,7 @@ use crate::workload::{Delivery, Effective, Proof, Tally};
 pub use arms::{Arm, Arms};
 pub use effort::{Effort, Sampling};
 pub use noise::Noise;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use tampering::{INJECTED, INJECTED_FLAG, Tampering};
 
@@ -21,7 +22,7 @@ pub use tampering::{INJECTED, INJECTED_FLAG, Tampering};
 pub const SCHEMA: &str = "ipcmatrix.record.v1";
 
 /// One line of `records.jsonl`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Line {
     /// The first line.
@@ -35,9 +36,10 @@ pub enum Line {
 }
 
 /// A line with the version in front.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Versioned {
-    /// [`SCHEMA`].
+    /// The version of the document.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// The line.
     #[serde(flatten)]
@@ -45,7 +47,7 @@ pub struct Versioned {
 }
 
 /// What was going to be run, and how.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// Version of the program.
     pub version: String,
@@ -85,7 +87,7 @@ pub struct Header {
 }
 
 /// A table of a matrix: a projection of cells on a row and a column axis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Table {
     /// Its short name, e.g. `A.2`.
     pub id: String,
@@ -114,7 +116,7 @@ pub struct Table {
 }
 
 /// A cell of the matrix, and why it cannot be run where that is known beforehand.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedCell {
     /// The cell.
     pub cell: Cell,
@@ -124,7 +126,7 @@ pub struct PlannedCell {
 }
 
 /// One fresh process that opened one cell and took a few samples.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Visit {
     /// The cell: its position in [`Header::cells`].
     pub cell_index: usize,
@@ -153,7 +155,7 @@ pub struct Visit {
 }
 
 /// What came of a visit. The hidden subcommand `cell` prints one as a line for each cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// Figures, each of them verified.
@@ -171,7 +173,7 @@ pub enum Outcome {
 }
 
 /// Which of a visit's numbers leads: fixed by the kind of cell, before measuring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lead {
     /// The minimum: interference can only add time (one worker, or a transport on one CPU).
@@ -183,7 +185,7 @@ pub enum Lead {
 }
 
 /// The figures of a visit that verified.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Operations a worker in each sample.
     pub ops: u64,
@@ -250,7 +252,7 @@ impl Measured {
 }
 
 /// One batch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// Latest end less earliest begin over the timed workers.
     pub elapsed_ns: u64,
@@ -268,7 +270,7 @@ pub struct Sample {
 }
 
 /// One worker's part of a batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerSample {
     /// `CLOCK_MONOTONIC` when the worker began.
     pub begin_ns: u64,
@@ -298,7 +300,7 @@ pub struct WorkerSample {
 }
 
 /// The loop of a batch without the operation, in the same visit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Twin {
     /// Time that it took.
     pub elapsed_ns: u64,
@@ -307,7 +309,7 @@ pub struct Twin {
 }
 
 /// What the loop around the operations cost, by the number that leads.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Overhead {
     /// Time of the loop without the operation, for each that it left out.
     pub twin_ns: f64,
@@ -318,7 +320,7 @@ pub struct Overhead {
 }
 
 /// How the run ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct End {
     /// `done` (no cell wants another visit: precise enough, failed or unavailable), `budget`, `rounds`, `interrupted` or `terminated`.
     pub reason: String,
@@ -331,7 +333,7 @@ pub struct End {
 }
 
 /// A break in the run, written when it goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Resumed {
     /// When it went on, RFC 3339 in UTC.
     pub resumed: String,
@@ -343,7 +345,7 @@ pub struct Resumed {
 }
 
 /// What the runner hands to the process of a visit, as JSON on its standard input.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
     /// The cells, in the order of their measuring: one, or those that are visited together. The process prints one
     /// [`Outcome`] for each, and stops at the first that fails.
@@ -363,7 +365,7 @@ pub struct Request {
 }
 
 /// A cell of a visit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Part {
     /// The cell.
     pub cell: Cell,

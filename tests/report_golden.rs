@@ -1,11 +1,16 @@
 //! The report in every format, against files that were read by eye. `UPDATE_GOLDEN=1` writes them anew.
 
+#[path = "report_golden/export.rs"]
+mod export;
+
 use ipcmatrix::cell::{Axis, Cell, Measure, Value};
 use ipcmatrix::record::{Measured, Outcome, PlannedCell, Unavailable, Visit};
+use ipcmatrix::report::document::document;
 use ipcmatrix::report::facts::exact_counts;
 use ipcmatrix::report::load::{Run, parse_run};
+use ipcmatrix::report::plot::{self, Embed};
 use ipcmatrix::report::warnings::Codes;
-use ipcmatrix::report::{Options, csv, markdown, text};
+use ipcmatrix::report::{Options, csv, html, markdown, text};
 use ipcmatrix::runner::exact;
 use ipcmatrix::workload::Delivery;
 use std::fs;
@@ -25,6 +30,27 @@ fn text(run: &Run) -> anyhow::Result<String> {
 
 fn markdown(run: &Run) -> anyhow::Result<String> {
     markdown::markdown(run, Options::default())
+}
+
+fn html(run: &Run) -> String {
+    let environment = serde_json::json!({"cpu": {"model": "<M> 1", "governors": {"value": null, "reason": "no such file"}}});
+    html::html(run, Some(&environment), Options::default()).unwrap()
+}
+
+/// The plots of a run with the names of their files.
+fn plots(run: &Run) -> Vec<(String, String)> {
+    let document = document(run, Options::default()).unwrap();
+    plot::files(&document).into_iter().map(|(name, plot)| (name, plot::svg(plot, Embed::File))).collect()
+}
+
+/// The small run with words in it that could break a picture.
+fn hostile_plots() -> Vec<(String, String)> {
+    let title = run("hostile").header.tables[0].title.clone();
+    let name = "a</text><script>alert(1)</script>\u{202e}\u{1b}[31m & a name as long as no mechanism has one";
+    let journal = journal("small").replace("\"tcp\"", &serde_json::to_string(name).unwrap());
+    let mut run = parse_run(journal.as_bytes(), "hostile").unwrap();
+    run.header.tables.iter_mut().for_each(|table| (table.id, table.title) = ("X|1".into(), title.clone()));
+    plots(&run)
 }
 
 fn csv(run: &Run) -> String {
@@ -66,6 +92,70 @@ fn markdown_is_as_it_was() {
 fn csv_is_as_it_was() {
     same_as("small.csv", &csv(&run("small")));
     same_as("hostile.csv", &csv(&run("hostile")));
+}
+
+#[test]
+fn html_is_as_it_was() {
+    same_as("small.html", &html(&run("small")));
+    same_as("hostile.html", &html(&run("hostile")));
+}
+
+#[test]
+fn pictures_are_as_they_were() {
+    let plots = plots(&run("small"));
+    assert_eq!(plots.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["A.2.svg", "A.4.svg"]);
+    for (name, picture) in &plots {
+        same_as(&format!("small-{name}"), picture);
+    }
+    let hostile = hostile_plots();
+    assert_eq!(hostile.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["X-1.svg", "X-1-2.svg"]);
+    same_as("hostile.svg", &hostile[0].1);
+}
+
+#[test]
+fn hostile_words_break_no_picture() {
+    for (_, picture) in hostile_plots() {
+        assert!(!picture.contains(steers), "{picture}");
+        assert!(picture.contains("\\u{202e}") && picture.contains("\\u{1b}"), "shown, not lost");
+        let tree = roxmltree::Document::parse(&picture).unwrap();
+        assert!(!tree.descendants().any(|node| node.has_tag_name("script")), "{picture}");
+        let size = |node: &roxmltree::Node, name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
+        let root = tree.root_element();
+        for text in tree.descendants().filter(|node| node.has_tag_name("text")) {
+            let (x, y) = (size(&text, "x"), size(&text, "y"));
+            assert!(
+                (0.0..size(&root, "width")).contains(&x) && (0.0..size(&root, "height")).contains(&y),
+                "{text:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_same_records_give_the_same_bytes_in_every_format() {
+    for name in ["small", "hostile"] {
+        let all = || {
+            let run = run(name);
+            (text(&run).unwrap(), markdown(&run).unwrap(), csv(&run), html(&run), plots(&run))
+        };
+        assert_eq!(all(), all());
+    }
+}
+
+#[test]
+fn a_document_links_the_plots_that_stand_beside_it() {
+    let linked = markdown::markdown(&run("small"), Options { linked: true, ..Options::default() }).unwrap();
+    let links: Vec<&str> = linked.lines().filter(|line| line.starts_with("![")).collect();
+    assert_eq!(
+        links,
+        [
+            "![Plot of table A.2 Bandwidth of message passing (MB/s)](A.2.svg)",
+            "![Plot of table A.4 Increments by threads (seconds per 1,000,000 increments a worker)](A.4.svg)",
+        ]
+    );
+    let without: String =
+        linked.replace(&format!("\n{}\n", links[0]), "").replace(&format!("\n{}\n", links[1]), "");
+    assert_eq!(without, markdown(&run("small")).unwrap(), "nothing else differs");
 }
 
 /// Letters that steer a terminal or the order of letters.

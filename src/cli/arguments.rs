@@ -53,6 +53,10 @@ pub enum Command {
     List(List),
     /// Print the tables of a run that was made before
     Report(Report),
+    /// Write a run in a format that other programs read
+    Export(super::export::Arguments),
+    /// Print the JSON Schema of a file or document of this program
+    Schema(super::schema::Arguments),
     /// Show what disturbs measuring on this machine and which cells it refuses, with remedies; changes nothing
     Doctor(Doctor),
     /// Prove that the program is right on this machine: what is equal, slower, linear or faulty is told as such
@@ -217,7 +221,10 @@ Examples:
   ipcmatrix report out --format csv > samples.csv
   ipcmatrix report out --published
   ipcmatrix report out --mute W003,W007
-  ipcmatrix report out --metric cpu_ns_per_op";
+  ipcmatrix report out --metric cpu_ns_per_op
+  ipcmatrix report out --format html > report.html
+  ipcmatrix report out --format svg --table A.2 > bandwidth.svg
+  ipcmatrix report out --format svg -o plots";
 
 #[derive(Args, Debug)]
 #[command(after_help = REPORT_EXAMPLES)]
@@ -234,6 +241,12 @@ pub struct Report {
     /// Put published figures and the ratio to them beside today's
     #[arg(long)]
     pub published: bool,
+    /// Draw this table (svg)
+    #[arg(long, value_name = "ID")]
+    pub table: Vec<String>,
+    /// Folder for a file of each plot (svg)
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub muted: Muted,
 }
@@ -246,6 +259,10 @@ pub enum Format {
     Md,
     /// One row a sample
     Csv,
+    /// One page with tables and plots, that needs nothing else
+    Html,
+    /// A picture of a table whose rows are numbers
+    Svg,
 }
 
 const DOCTOR_EXAMPLES: &str = "\

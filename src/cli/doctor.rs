@@ -11,6 +11,7 @@ use crate::matrix::{self, SHIPPED};
 use crate::report::escape;
 use crate::runner::process;
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,8 +21,9 @@ use std::path::Path;
 const SCHEMA: &str = "ipcmatrix.doctor.v1";
 
 /// The document.
-#[derive(Serialize)]
-struct Document {
+#[derive(Serialize, JsonSchema)]
+pub struct Document {
+    #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
     machine_class: String,
     machine: Vec<String>,
@@ -32,7 +34,7 @@ struct Document {
 }
 
 /// Something that makes cells unavailable.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Limit {
     #[serde(flatten)]
     why: Unavailable,

@@ -14,17 +14,12 @@ use std::path::Path;
 /// # Errors
 /// All of them the user's: unknown names, unreadable files, mistakes in them, and filters that leave nothing.
 pub fn select(selection: &Selection, catalog: &Catalog) -> Result<Matrix> {
-    let of = |option: &str, text: &str, error: String| usage(format!("{option} '{text}': {error}"));
     let overrides = selection
         .axis
         .iter()
-        .map(|text| Override::parse(text, catalog).map_err(|error| of("-a", text, error)))
+        .map(|text| Override::parse(text, catalog).map_err(|error| mistake("-a", text, &error)))
         .collect::<Result<Vec<_>>>()?;
-    let filters = selection
-        .filter
-        .iter()
-        .map(|text| Filter::parse(text, catalog).map_err(|error| of("-f", text, error)))
-        .collect::<Result<Vec<_>>>()?;
+    let filters = filters(&selection.filter, catalog)?;
     let read = |name: &String| read(name, catalog, &overrides);
     let mut matrix = matrix::merge(selection.matrices.iter().map(read).collect::<Result<_>>()?);
     for filter in &filters {
@@ -37,6 +32,19 @@ pub fn select(selection: &Selection, catalog: &Catalog) -> Result<Matrix> {
         )));
     }
     Ok(matrix)
+}
+
+/// The filters of `-f`.
+///
+/// # Errors
+/// Where one of them is none: the user's.
+pub fn filters(texts: &[String], catalog: &Catalog) -> Result<Vec<Filter>> {
+    let parse = |text: &String| Filter::parse(text, catalog).map_err(|error| mistake("-f", text, &error));
+    texts.iter().map(parse).collect()
+}
+
+fn mistake(option: &str, text: &str, error: &str) -> anyhow::Error {
+    usage(format!("{option} '{text}': {error}"))
 }
 
 fn read(name: &str, catalog: &Catalog, overrides: &[Override]) -> Result<Matrix> {

@@ -7,6 +7,7 @@ mod calibrate;
 mod colour;
 mod completions;
 mod doctor;
+mod export;
 mod floors;
 mod init;
 mod list;
@@ -15,9 +16,11 @@ mod matrices;
 mod mute;
 mod output;
 mod plan;
+mod plots;
 mod report;
 mod resume;
 mod run;
+mod schema;
 mod selfcheck;
 
 use crate::catalog::Catalog;
@@ -100,6 +103,8 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::Plan(arguments) => plan::plan(&arguments, catalog),
         Command::List(arguments) => list::list(&arguments, catalog),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Export(arguments) => export::export(&arguments, catalog),
+        Command::Schema(arguments) => schema::schema(&arguments, catalog),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
         Command::Selfcheck(arguments) => selfcheck::selfcheck(&arguments),
         Command::Init(arguments) => init::init(&arguments),

@@ -2,7 +2,7 @@
 
 use super::arguments::{Amount, Run as Arguments, Talk};
 use super::resume::{self, Standing};
-use super::{FAILED, UNSURE, WELL, matrices, output};
+use super::{FAILED, UNSURE, WELL, matrices, output, plots};
 use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
@@ -10,6 +10,7 @@ use crate::measure::clock::{Clock, Monotonic, utc_now};
 use crate::record::{Effort, Header, PlannedCell, Resumed, Table};
 use crate::report::cells::{Slot, slots};
 use crate::report::digits::counted;
+use crate::report::document::document;
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
 use crate::report::warnings::{Findings, verdict};
@@ -141,9 +142,7 @@ pub struct Measured {
 
 /// A run that was resumed and has nothing left to do: its report is made again, and its exit code is what it was.
 fn nothing_to_do(run: Run, folder: &Path, arguments: &Arguments) -> Result<u8> {
-    if !arguments.talk.quiet {
-        output::say(&format!("{}: the run is complete, there is nothing to do", folder.display()));
-    }
+    arguments.talk.say(&format!("{}: the run is complete, there is nothing to do", folder.display()));
     let document = text::text(&run, options(arguments));
     publish(&Measured { run, journal_error: None, caught: None }, document, Some(folder), arguments)
 }
@@ -353,19 +352,16 @@ pub fn publish(
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
-        match markdown::markdown(run, options).and_then(|text| output::write(&readme, &text)) {
-            Ok(()) if arguments.talk.quiet => {}
-            Ok(()) => output::say(&format!("report: {}", readme.display())),
+        match write_report(run, folder, &readme, options) {
+            Ok(()) => arguments.talk.say(&format!("report: {}", readme.display())),
             Err(error) => {
                 failed = true;
                 output::say(&format!("ipcmatrix: {error:#}"));
             }
         }
     }
-    if let Some(verdict) =
-        verdict(&Findings::of(run, options.muted), &slots).filter(|_| !arguments.talk.quiet)
-    {
-        output::say(&format!("verdict: {verdict}"));
+    if let Some(verdict) = verdict(&Findings::of(run, options.muted), &slots) {
+        arguments.talk.say(&format!("verdict: {verdict}"));
     }
     printed?;
     Ok(match caught {
@@ -374,6 +370,13 @@ pub fn publish(
         None if arguments.strict => strict(&slots, run.header.precision),
         None => WELL,
     })
+}
+
+/// Writes the plots, then the document that links them.
+fn write_report(run: &Run, folder: &Path, readme: &Path, options: Options) -> Result<()> {
+    let options = Options { linked: true, ..options };
+    plots::write(&document(run, options)?, folder)?;
+    output::write(readme, &markdown::markdown(run, options)?)
 }
 
 /// Whether every measured cell reached the precision, as an exit code. Those below resolution did not.

@@ -90,7 +90,11 @@ fn place(projection: &Projection, figure: Option<&Figure>, slot: &Slot, footnote
     let mut marks: Vec<usize> = notes.map(|note| footnotes.number(note)).collect();
     marks.sort_unstable();
     let factor = factor(projection, figure, slot).unwrap_or_default();
-    Place { text: format!("{}{}{factor}", figure.printed, runs.unwrap_or_default()), marks, best: false }
+    Place {
+        text: format!("{}{}{factor}", figure.printed, runs.unwrap_or_default()),
+        marks,
+        ..Place::default()
+    }
 }
 
 /// How many times as good today's is: a ratio of mechanisms is not good or bad, and two modes are no one number.

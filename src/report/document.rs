@@ -11,7 +11,9 @@ use super::facts::{facts, reading};
 use super::load::Run;
 use super::metric::Metric;
 use super::net::{NET, below_resolution};
+use super::plot::Plot;
 use super::projection::{Coordinate, Grid, Projection, project};
+use super::raw::Raw;
 use super::strata;
 use super::warnings::{self, Findings, Footnote, N_DRIFT, Told};
 use super::winner::winner;
@@ -41,6 +43,8 @@ pub struct Sheet {
     pub captions: Vec<String>,
     /// One panel for each combination of split values.
     pub panels: Vec<Panel>,
+    /// What it looks like, where its rows are numbers.
+    pub plot: Option<Plot>,
     /// The notes of the matrix.
     pub notes: Vec<String>,
     /// Footnotes, numbered from 1.
@@ -58,7 +62,7 @@ pub struct Panel {
 }
 
 /// One place of a grid.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Place {
     /// The number with its uncertainty, or a word.
     pub text: String,
@@ -66,6 +70,8 @@ pub struct Place {
     pub marks: Vec<usize>,
     /// Whether it is the best of its row beyond doubt.
     pub best: bool,
+    /// The number before it was rounded, where there is one.
+    pub raw: Option<Raw>,
 }
 
 impl Place {
@@ -119,6 +125,7 @@ fn sheet(projection: &Projection, options: Options, told: &mut Told) -> Sheet {
         heading: format!("{} {} ({})", table.id, table.title, projection.metric.unit(table.measure)),
         captions: captions(projection),
         panels,
+        plot: Plot::of(projection),
         notes: table
             .notes
             .iter()
@@ -203,10 +210,15 @@ fn scaled(projection: &Projection, shown: u64, ops: &str) -> Option<String> {
 fn panel(projection: &Projection, grid: &Grid, warnings: &Warnings, footnotes: &mut Footnotes) -> Panel {
     let table = projection.table;
     let better = projection.metric.more_is_better(table.measure).filter(|_| table.column == Axis::Mechanism);
+    let unit = projection.metric.unit(table.measure);
     let mut rows = Vec::new();
     for (heading, slots) in grid.rows.iter().zip(&grid.slots) {
         let best = better.and_then(|more| winner(slots, more));
-        let place = |(column, slot)| Place { best: best == Some(column), ..place(slot, warnings, footnotes) };
+        let place = |(column, slot)| Place {
+            best: best == Some(column),
+            raw: Raw::of(slot, unit),
+            ..place(slot, warnings, footnotes)
+        };
         rows.push((coordinate(heading), slots.iter().enumerate().map(place).collect()));
     }
     let heading =
@@ -261,11 +273,11 @@ fn place(slot: &Slot, warnings: &Warnings, footnotes: &mut Footnotes) -> Place {
     };
     let mut marks: Vec<usize> = notes.into_iter().map(|note| footnotes.number(note)).collect();
     marks.sort_unstable();
-    Place { text, marks, best: false }
+    Place { text, marks, ..Place::default() }
 }
 
 /// The number with its uncertainty; as it is where it was not measured; both modes with their shares of the visits.
-fn number(figure: &Figure) -> String {
+pub(super) fn number(figure: &Figure) -> String {
     if figure.known {
         return figure.shown.value.to_string();
     }
@@ -277,7 +289,7 @@ fn number(figure: &Figure) -> String {
 }
 
 /// The share of a mode, and what it is where that is known: `64 % near`.
-fn named(mode: &Mode) -> String {
+pub(super) fn named(mode: &Mode) -> String {
     format!("{} {}", percent(mode.share), mode.name).trim_end().into()
 }
 

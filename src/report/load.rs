@@ -2,12 +2,17 @@
 
 use crate::record::{End, Header, Line, Resumed, SCHEMA, Versioned, Visit};
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use serde_json::Value;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// The journal's name in the folder of a run.
 pub const JOURNAL: &str = "records.jsonl";
+
+/// The name of what the machine was, beside it.
+pub const ENVIRONMENT: &str = "environment.json";
 
 /// A run as its journal tells it.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +37,22 @@ pub fn read_run(path: &Path) -> Result<Run> {
     let journal = journal_path(path)?;
     let bytes = fs::read(&journal).with_context(|| format!("cannot read {}", journal.display()))?;
     parse_run(&bytes, &journal.display().to_string())
+}
+
+/// Reads what the machine was from beside the journal; `None` where it does not stand there.
+///
+/// # Errors
+/// What the system refuses, and what is no JSON.
+pub fn read_environment(path: &Path) -> Result<Option<Value>> {
+    let file = journal_path(path)?.with_file_name(ENVIRONMENT);
+    let shown = file.display();
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {shown}")),
+    };
+    let damaged = || format!("{shown} is no JSON: remove it, or put the one of the run there");
+    serde_json::from_str(&text).map(Some).with_context(damaged)
 }
 
 /// The journal that a path given by a user stands for.

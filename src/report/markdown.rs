@@ -5,6 +5,7 @@ use super::digits::superscript;
 use super::document::{Document, Panel, Place, Sheet, document};
 use super::escape;
 use super::load::Run;
+use super::plot;
 use super::text::numeric;
 use anyhow::Result;
 
@@ -13,14 +14,17 @@ use anyhow::Result;
 /// # Errors
 /// Those of [`super::projection::project`].
 pub fn markdown(run: &Run, options: Options) -> Result<String> {
-    let Document { title, facts, reading, sheets } = document(run, options)?;
-    let mut lines = vec![format!("# {}", escape::markdown(&title)), String::new()];
+    let document = document(run, options)?;
+    let mut files = if options.linked { plot::files(&document) } else { Vec::new() }.into_iter().peekable();
+    let Document { title, facts, reading, sheets } = &document;
+    let mut lines = vec![format!("# {}", escape::markdown(title)), String::new()];
     lines.extend(facts.iter().map(|(label, text)| fact(label, text)));
     for paragraph in reading {
-        lines.extend([String::new(), escape::markdown(&paragraph)]);
+        lines.extend([String::new(), escape::markdown(paragraph)]);
     }
-    for sheet in &sheets {
-        push_sheet(sheet, &mut lines);
+    for sheet in sheets {
+        let file = files.next_if(|(_, plot)| sheet.plot.as_ref() == Some(plot));
+        push_sheet(sheet, file.map(|(name, _)| name), &mut lines);
     }
     lines.push(String::new());
     Ok(lines.join("\n"))
@@ -31,11 +35,15 @@ fn fact(label: &str, text: &str) -> String {
     format!("- {label}: {text}")
 }
 
-fn push_sheet(sheet: &Sheet, lines: &mut Vec<String>) {
+fn push_sheet(sheet: &Sheet, plot: Option<String>, lines: &mut Vec<String>) {
     lines.extend([String::new(), format!("## {}", escape::markdown(&sheet.heading))]);
     if !sheet.captions.is_empty() {
         let captions = sheet.captions.iter().map(|text| escape::markdown(text)).collect::<Vec<_>>();
         lines.extend([String::new(), captions.join(" ")]);
+    }
+    if let Some(file) = plot {
+        let alternative = format!("Plot of table {}", escape::markdown(&sheet.heading));
+        lines.extend([String::new(), format!("![{alternative}]({file})")]);
     }
     for panel in &sheet.panels {
         if !panel.heading.is_empty() {

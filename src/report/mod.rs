@@ -1,9 +1,9 @@
-//! Reports: from the journal of a run to text, Markdown and CSV.
+//! Reports: from the journal of a run to text, Markdown, HTML, pictures and CSV.
 //!
 //! This room works on yesterday's records. It starts nothing and reads no clock: the same records
 //! give the same bytes. [`load`] reads a journal, [`cells`] finds what came of each cell,
 //! [`projection`] lays the cells out by row, column and split, [`document`] words the report, and
-//! [`text`], [`markdown`] and [`csv`] write it.
+//! [`text`], [`markdown`], [`html`] and [`csv`] write it; [`plot`] draws the tables that can be drawn.
 
 mod beside;
 pub mod cells;
@@ -13,12 +13,17 @@ pub mod digits;
 pub mod document;
 pub mod escape;
 pub mod facts;
+pub mod html;
+pub mod keep;
 pub mod load;
 pub mod markdown;
 pub mod metric;
-mod net;
+pub mod net;
+pub mod plot;
 pub mod projection;
+mod raw;
 mod relate;
+pub mod rows;
 mod samples;
 mod strata;
 pub mod text;
@@ -35,6 +40,8 @@ pub struct Options {
     pub metric: Metric,
     /// Whether published figures stand beside today's, where the matrix names some.
     pub published: bool,
+    /// Whether the files of the plots stand beside the report, so that it links them.
+    pub linked: bool,
     /// Warnings that do not show.
     pub muted: Codes,
 }

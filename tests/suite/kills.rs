@@ -125,7 +125,7 @@ fn was_saved(victim: &Victim, ended: Ended, signal: Signal) {
 /// What is there is shown; where the run was killed before it wrote its header, that is told.
 fn report_renders(out: &Path) {
     let journal = fs::read(out.join(JOURNAL)).unwrap_or_default();
-    for format in ["text", "md", "csv"] {
+    for format in ["text", "md", "csv", "html"] {
         let ended = Program::ipcmatrix(["report", "--format", format]).args([out]).run();
         if journal.contains(&b'\n') {
             assert!(!ended.exits(0).stdout.is_empty());

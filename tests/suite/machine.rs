@@ -12,6 +12,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a condition is looked at.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// The browser's program.
+pub const CHROMIUM: &str = "chromium";
+
 /// Somebody who may do nothing special.
 pub const ORDINARY: u32 = 65534;
 
@@ -38,8 +41,12 @@ pub enum Need {
     FullDevice,
     /// A processor whose machine code the trial can read.
     X86,
+    /// The browser Chromium.
+    Chromium,
     /// The log daemon rsyslogd.
     Rsyslogd,
+    /// Python with the module of DuckDB.
+    DuckDb,
     /// What the driver under test is made of: it was looked for, and is not here.
     Present,
 }
@@ -49,6 +56,7 @@ impl Need {
     pub fn missing(self) -> Option<String> {
         let when = |missing: bool, reason: &str| missing.then(|| reason.to_owned());
         match self {
+            Need::Chromium => when(!works(CHROMIUM, &["--version"]), "needs the browser chromium"),
             Need::TwoCpus => when(cpus().len() < 2, "needs two CPUs"),
             Need::Tool(name) => (!works(name, &["--version"])).then(|| format!("needs the program {name}")),
             Need::UserNamespace => {
@@ -85,6 +93,10 @@ impl Need {
                 Some("needs what its driver did not find; `ipcmatrix list mechanisms` says what".into())
             }
             Need::X86 => when(cfg!(not(target_arch = "x86_64")), "reads machine code of x86_64 only"),
+            Need::DuckDb => when(
+                !works("python3", &["-c", "import duckdb"]),
+                "needs DuckDB for Python (pip install duckdb)",
+            ),
             Need::Rsyslogd => when(
                 !works("rsyslogd", &["-v"]),
                 "needs rsyslogd, and root or the search path with /usr/sbin",

@@ -4,12 +4,14 @@
 //! misbehave in its catalog; its visits are processes of the same file and see the same catalog.
 
 mod ab;
+mod browser;
 mod calls;
 mod cells;
 mod conformance;
 mod doctor;
 mod drivers;
 mod effort;
+mod export;
 mod habits;
 mod hostile;
 mod input;
@@ -20,11 +22,14 @@ mod machine_code;
 mod matrices;
 mod noise;
 mod operation;
+mod page;
+mod plots;
 mod program;
 mod readiness;
 mod readme;
 mod refusals;
 mod resume;
+mod schema;
 mod selfcheck;
 mod serve;
 mod tampering;
@@ -49,6 +54,7 @@ fn main() -> ExitCode {
         conformance::trials(),
         doctor::trials(),
         effort::trials(),
+        export::trials(),
         habits::trials(),
         hostile::trials(),
         kills::trials(),
@@ -57,6 +63,7 @@ fn main() -> ExitCode {
         readme::trials(),
         refusals::trials(),
         resume::trials(),
+        schema::trials(),
         selfcheck::trials(),
         serve::trials(),
         tampering::trials(),
@@ -66,6 +73,8 @@ fn main() -> ExitCode {
         calls::trials(),
         readiness::trials(),
         operation::trials(),
+        page::trials(),
+        plots::trials(),
         machine_code::trials(),
     ];
     libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()

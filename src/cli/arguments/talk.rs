@@ -1,5 +1,6 @@
 //! What may be typed of messages, progress and colours.
 
+use crate::cli::output;
 use crate::runner::progress::{self, Progress, When};
 use clap::{Args, ValueEnum};
 
@@ -22,6 +23,13 @@ impl Talk {
     /// How the progress of a run is told.
     pub fn progress(&self) -> Box<dyn Progress> {
         progress::choose(if self.quiet { When::Never } else { self.progress }, self.verbose)
+    }
+
+    /// Says a line that is no error.
+    pub fn say(&self, line: &str) {
+        if !self.quiet {
+            output::say(line);
+        }
     }
 
     /// Whether the begin of that round is told, where rounds are all that is told of.
