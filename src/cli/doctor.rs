@@ -1,10 +1,11 @@
 //! `doctor`: which shipped cells this machine refuses, and what disturbs measuring on it. Changes nothing.
 
 use super::arguments::{Doctor as Arguments, DoctorFormat};
+use super::colour::{self, Paint};
 use super::{WELL, output};
 use crate::catalog::Catalog;
 use crate::cell::{Cell, Unavailable};
-use crate::doctor::{self, Diagnosis};
+use crate::doctor::{self, Diagnosis, Severity};
 use crate::environment::Environment;
 use crate::matrix::{self, SHIPPED};
 use crate::report::escape;
@@ -100,6 +101,15 @@ fn text(document: &Document) -> String {
     text
 }
 
+/// The word of a severity, in its colour where standard output shows colours.
+fn coloured(severity: Severity) -> String {
+    match severity {
+        Severity::Severe => Paint::stdout().word(colour::BAD, severity.name()),
+        Severity::Warning => Paint::stdout().word(colour::DOUBTFUL, severity.name()),
+        Severity::Note => severity.name().to_owned(),
+    }
+}
+
 fn noise(text: &mut String, diagnosis: &Diagnosis) {
     let head = match diagnosis.findings.len() {
         0 => "nothing that disturbs measuring was found".to_owned(),
@@ -110,7 +120,7 @@ fn noise(text: &mut String, diagnosis: &Diagnosis) {
         let _ = writeln!(
             text,
             "  {} {}: {}",
-            finding.severity.name(),
+            coloured(finding.severity),
             finding.name,
             escape::line(&finding.found)
         );

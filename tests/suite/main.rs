@@ -13,6 +13,7 @@ mod doctor;
 mod drivers;
 mod effort;
 mod export;
+mod habits;
 mod hostile;
 mod input;
 mod kills;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         doctor::trials(),
         effort::trials(),
         export::trials(),
+        habits::trials(),
         hostile::trials(),
         kills::trials(),
         log::trials(),
