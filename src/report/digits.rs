@@ -80,6 +80,16 @@ pub fn superscript(number: usize) -> String {
     number.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
 }
 
+/// A share as a whole percentage, where that would not say none or all.
+pub fn percent(share: f64) -> String {
+    match 100.0 * share {
+        0.0 => "0 %".into(),
+        percent if percent < 1.0 => "under 1 %".into(),
+        percent if percent > 99.0 && share < 1.0 => "over 99 %".into(),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,9 +105,15 @@ mod tests {
         Estimate { value, interval: None, visits: 3, effective_visits: 3.0, full_range: false }
     }
 
-    fn percent(half_width: f64) -> String {
+    fn plus_minus(half_width: f64) -> String {
         let interval = Some(Interval { low: 100.0, high: 100.0 + half_width });
         uncertainty(&Estimate { interval, ..unsure(100.0) }).unwrap()
+    }
+
+    #[test]
+    fn a_share_never_seems_none_or_all() {
+        let shown = [0.0, 0.001, 0.0802, 0.995, 1.0].map(percent);
+        assert_eq!(shown, ["0 %", "under 1 %", "8 %", "over 99 %", "100 %"]);
     }
 
     #[test]
@@ -138,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_uncertainty_is_rounded_up() {
-        let texts = [0.0, 0.01, 0.4, 0.41, 0.9, 0.91, 1.0, 1.01, 2.9, 3.0, 129.3].map(percent);
+        let texts = [0.0, 0.01, 0.4, 0.41, 0.9, 0.91, 1.0, 1.01, 2.9, 3.0, 129.3].map(plus_minus);
         assert_eq!(
             texts,
             ["±0.1%", "±0.1%", "±0.4%", "±0.5%", "±0.9%", "±1%", "±1%", "±2%", "±3%", "±3%", "±130%"]

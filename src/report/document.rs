@@ -6,7 +6,7 @@ use super::Options;
 use super::beside;
 use super::cells::{Failure, Figure, SHOWN_INCREMENTS, SHOWN_LINES, SHOWN_REQUESTS, Slot, slots};
 use super::comparison;
-use super::digits::{counted, superscript, thousands, uncertainty, value};
+use super::digits::{counted, percent, superscript, thousands, uncertainty, value};
 use super::facts::{brief_facts, facts, reading};
 use super::load::Run;
 use super::metric::Metric;
@@ -335,15 +335,6 @@ fn remarks(figure: &Figure) -> Vec<String> {
         ));
     }
     remarks
-}
-
-/// A share as a whole percentage, where that would not say none or all.
-fn percent(share: f64) -> String {
-    match 100.0 * share {
-        percent if percent < 1.0 => "under 1 %".into(),
-        percent if percent > 99.0 && share < 1.0 => "over 99 %".into(),
-        percent => format!("{percent:.0} %"),
-    }
 }
 
 /// Why a figure has no interval.

@@ -16,7 +16,7 @@ use super::findings::Findings;
 use super::{Concern, Told};
 use crate::measure::stats::Grade;
 use crate::report::cells::{Figure, Slot};
-use crate::report::digits::counted;
+use crate::report::digits::{counted, percent};
 use std::cmp::Reverse;
 use std::fmt;
 
@@ -117,8 +117,8 @@ impl fmt::Display for Verdict {
         if *visits == 0 {
             return write!(f, "{word}: nothing was measured");
         }
-        let percent = (100 * disturbed).div_ceil(*visits);
-        write!(f, "{word}: {disturbed} of {} disturbed ({percent} %); {grades}", counted(*visits, "visit"))
+        let share = percent(*disturbed as f64 / *visits as f64);
+        write!(f, "{word}: {disturbed} of {} disturbed ({share}); {grades}", counted(*visits, "visit"))
     }
 }
 
