@@ -4,17 +4,19 @@
 //! names a cell (matrix files, filters, records, tables, exports) uses the names in this file.
 
 mod measure;
+mod schema;
 mod unavailable;
 
 pub use measure::Measure;
 pub use unavailable::Unavailable;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// A parameter of a cell. The order here is the order in which axes are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Axis {
     /// What is asked of the mechanism.
@@ -277,7 +279,7 @@ impl fmt::Display for Axis {
 }
 
 /// A value on an axis.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
     /// A number or a size in bytes.

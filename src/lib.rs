@@ -8,6 +8,7 @@ pub mod cli;
 pub mod compare;
 pub mod doctor;
 pub mod environment;
+pub mod export;
 pub mod faulty;
 pub mod lock;
 pub mod log;

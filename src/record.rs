@@ -16,6 +16,7 @@ pub use arms::{Arm, Arms};
 pub use effort::{Effort, Sampling};
 pub use gate::{Gate, Limit};
 pub use noise::Noise;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use tampering::{INJECTED, INJECTED_FLAG, Tampering};
 
@@ -23,7 +24,7 @@ pub use tampering::{INJECTED, INJECTED_FLAG, Tampering};
 pub const SCHEMA: &str = "ipcmatrix.record.v1";
 
 /// One line of `records.jsonl`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Line {
     /// The first line.
@@ -37,9 +38,10 @@ pub enum Line {
 }
 
 /// A line with the version in front.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Versioned {
-    /// [`SCHEMA`].
+    /// The version of the document.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// The line.
     #[serde(flatten)]
@@ -47,7 +49,7 @@ pub struct Versioned {
 }
 
 /// What was going to be run, and how.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// Version of the program.
     pub version: String,
@@ -90,7 +92,7 @@ pub struct Header {
 }
 
 /// A table of a matrix: a projection of cells on a row and a column axis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Table {
     /// Its short name, e.g. `A.2`.
     pub id: String,
@@ -119,7 +121,7 @@ pub struct Table {
 }
 
 /// A cell of the matrix, and why it cannot be run where that is known beforehand.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedCell {
     /// The cell.
     pub cell: Cell,
@@ -129,7 +131,7 @@ pub struct PlannedCell {
 }
 
 /// One fresh process that opened one cell and took a few samples.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Visit {
     /// The cell: its position in [`Header::cells`].
     pub cell_index: usize,
@@ -158,7 +160,7 @@ pub struct Visit {
 }
 
 /// What came of a visit. The hidden subcommand `cell` prints one as a line for each cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// Figures, each of them verified.
@@ -176,7 +178,7 @@ pub enum Outcome {
 }
 
 /// Which of a visit's numbers leads: fixed by the kind of cell, before measuring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lead {
     /// The minimum: interference can only add time (one worker, or a transport on one CPU).
@@ -188,7 +190,7 @@ pub enum Lead {
 }
 
 /// The figures of a visit that verified.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Operations a worker in each sample.
     pub ops: u64,
@@ -255,7 +257,7 @@ impl Measured {
 }
 
 /// One batch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// Latest end less earliest begin over the timed workers.
     pub elapsed_ns: u64,
@@ -273,7 +275,7 @@ pub struct Sample {
 }
 
 /// One worker's part of a batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerSample {
     /// `CLOCK_MONOTONIC` when the worker began.
     pub begin_ns: u64,
@@ -303,7 +305,7 @@ pub struct WorkerSample {
 }
 
 /// The loop of a batch without the operation, in the same visit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Twin {
     /// Time that it took.
     pub elapsed_ns: u64,
@@ -312,7 +314,7 @@ pub struct Twin {
 }
 
 /// What the loop around the operations cost, by the number that leads.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Overhead {
     /// Time of the loop without the operation, for each that it left out.
     pub twin_ns: f64,
@@ -323,7 +325,7 @@ pub struct Overhead {
 }
 
 /// How the run ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct End {
     /// `done` (no cell wants another visit: precise enough, failed or unavailable), `budget`, `rounds`, `interrupted` or `terminated`.
     pub reason: String,
@@ -336,7 +338,7 @@ pub struct End {
 }
 
 /// A break in the run, written when it goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Resumed {
     /// When it went on, RFC 3339 in UTC.
     pub resumed: String,
@@ -348,7 +350,7 @@ pub struct Resumed {
 }
 
 /// What the runner hands to the process of a visit, as JSON on its standard input.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
     /// The cells, in the order of their measuring: one, or those that are visited together. The process prints one
     /// [`Outcome`] for each, and stops at the first that fails.
@@ -368,7 +370,7 @@ pub struct Request {
 }
 
 /// A cell of a visit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Part {
     /// The cell.
     pub cell: Cell,

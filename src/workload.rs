@@ -4,6 +4,7 @@
 //! [`Workload::enter`] and gets a [`Body`]; one dynamic call runs a whole batch, so that no
 //! operation pays for one. The loops inside are generic over the mechanism.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +16,7 @@ pub type Effective = BTreeMap<String, serde_json::Value>;
 pub const SERVER: usize = 0;
 
 /// What a worker did in one batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tally {
     /// Payload bytes sent or received.
     pub bytes: u64,
@@ -46,7 +47,7 @@ impl Tally {
 }
 
 /// What came of the lines that all workers logged in one batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Delivery {
     /// Lines that were to be logged.
     pub attempted: u64,
@@ -72,7 +73,7 @@ pub struct Delivery {
 }
 
 /// What a worker saw in the untimed pass that checks every byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Proof {
     /// Bytes sent or received and checked.
     pub bytes: u64,

@@ -1,5 +1,8 @@
 //! The report in every format, against files that were read by eye. `UPDATE_GOLDEN=1` writes them anew.
 
+#[path = "report_golden/export.rs"]
+mod export;
+
 use ipcmatrix::cell::{Axis, Cell, Measure, Value};
 use ipcmatrix::record::{Measured, Outcome, PlannedCell, Unavailable, Visit};
 use ipcmatrix::report::document::document;

@@ -1,10 +1,11 @@
 //! What can be asked of a mechanism, and the axes that the question has.
 
 use super::{Axis, SINGLE};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is asked of a mechanism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Bytes a second one way; the op is a message.

@@ -1,10 +1,11 @@
 //! Why a cell is not run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Why a cell cannot be measured here.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Unavailable {
     /// What stands in the way, with the limit's name and value where it is one.
     pub reason: String,

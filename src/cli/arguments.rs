@@ -1,10 +1,14 @@
 //! What may be typed.
 
 mod compared;
+#[cfg(test)]
+mod examples;
 mod shown;
+mod talk;
 
 pub use compared::{Ab, Calibrate, Conduct, FailOn};
 pub use shown::Shown;
+pub use talk::{Colour, Talk};
 
 use super::mute::Muted;
 use crate::report::metric::{METRICS, Metric};
@@ -18,6 +22,9 @@ use std::time::Duration;
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
+    /// Colours: auto is what NO_COLOR, CLICOLOR_FORCE and the terminal say, in this order
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, global = true)]
+    pub color: Colour,
 }
 
 const EXAMPLES: &str = "\
@@ -48,12 +55,22 @@ pub enum Command {
     List(List),
     /// Print the tables of a run that was made before
     Report(Report),
+    /// Write a run in a format that other programs read
+    Export(super::export::Arguments),
+    /// Print the JSON Schema of a file or document of this program
+    Schema(super::schema::Arguments),
     /// Compare stored runs: what got slower or faster, and how sure that is
     Compare(super::compare::Arguments),
     /// Show what disturbs measuring on this machine and which cells it refuses, with remedies; changes nothing
     Doctor(Doctor),
     /// Prove that the program is right on this machine: what is equal, slower, linear or faulty is told as such
     Selfcheck(Selfcheck),
+    /// Write a matrix of your own to begin with, with comments
+    Init(super::init::Arguments),
+    /// Print what makes a shell complete the words of this program
+    Completions(super::completions::Arguments),
+    /// Print the manual page of the program or of one of its commands, or write all of them
+    Man(super::man::Arguments),
     /// One visit of one cell: a request on standard input, an outcome on standard output
     #[command(hide = true)]
     Cell,
@@ -145,9 +162,8 @@ pub struct Run {
     /// Give up on a visit after this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_deadline)]
     pub deadline: Duration,
-    /// No progress and no messages on standard error but errors
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub talk: Talk,
 }
 
 const PLAN_EXAMPLES: &str = "\
@@ -176,13 +192,17 @@ pub struct Plan {
 const LIST_EXAMPLES: &str = "\
 Examples:
   ipcmatrix list
-  ipcmatrix list axes";
+  ipcmatrix list axes
+  ipcmatrix list mechanisms --format json > mechanisms.json";
 
 #[derive(Args, Debug)]
 #[command(after_help = LIST_EXAMPLES)]
 pub struct List {
     /// What to show [default: all of it]
     pub what: Option<Listed>,
+    /// Shape of the document
+    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
+    pub format: DoctorFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -304,9 +324,8 @@ pub struct Selfcheck {
     /// Give up on a visit after this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_deadline)]
     pub deadline: Duration,
-    /// No messages on standard error but errors
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub talk: Talk,
 }
 
 fn parse_budget(text: &str) -> Result<Duration, String> {

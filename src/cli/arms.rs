@@ -172,7 +172,7 @@ impl Comparison<'_> {
         let settings = settings(arguments, rounds as usize);
         let launches = self.arms.each_ref().map(|arm| arm.launch.clone());
         let work = Work::new(header, &settings, folder.clone(), journal);
-        Ok((work.measure(settings, &mut Processes::of_arms(&signals, launches), arguments.quiet), folder))
+        Ok((work.measure(settings, &mut Processes::of_arms(&signals, launches), &arguments.talk), folder))
     }
 
     /// The cells of both arms.

@@ -43,7 +43,7 @@ pub fn calibrate(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
             floors::write(&path, &floors)?;
         }
         output::print(&text(&measured.run, &fresh))?;
-        if !arguments.conduct.quiet && !fresh.is_empty() {
+        if !arguments.conduct.talk.quiet && !fresh.is_empty() {
             output::say(&format!("floors of {}: {}", counted(floors.cells.len(), "cell"), path.display()));
         }
         found = Some(fresh.len());

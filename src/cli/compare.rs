@@ -1,6 +1,6 @@
 //! `compare`: stored runs against stored runs.
 
-use super::{REGRESSED, UNDECIDED, WELL, floors, gate_files, matrices, output, usage};
+use super::{REGRESSED, UNDECIDED, WELL, floors, gating, matrices, output, usage};
 use crate::catalog::Catalog;
 use crate::cell::Axis;
 use crate::compare::floors::Floors;
@@ -8,7 +8,7 @@ use crate::compare::stored::{self, Allowed, Comparison, Rules, Stored};
 use crate::matrix::Filter;
 use crate::record::Gate;
 use crate::report::compared::{self, Compared};
-use crate::report::gates::{self, Checked, State};
+use crate::report::gates::{self, Checked};
 use crate::report::load::reduce::{self, Runs, journals_below};
 use crate::report::{markdown, text};
 use anyhow::Result;
@@ -207,7 +207,7 @@ fn judged_gates(
     let cells = runs.known.cells();
     let mut gates: Vec<Gate> = Vec::new();
     match &arguments.gates {
-        Some(name) => gates = gate_files::read(name, catalog, cells)?,
+        Some(name) => gates = gating::read(name, catalog, cells)?,
         None => {
             for gate in of_new.iter().flatten() {
                 if !gates.contains(gate) {
@@ -256,20 +256,8 @@ fn exit_code(arguments: &Arguments, comparison: &Comparison, gates: &[Checked]) 
     if asked(FailOn::Regression) && has(stored::Row::is_regression) {
         return REGRESSED;
     }
-    match gate_code(gates) {
+    match gating::exit_code(gates) {
         WELL if asked(FailOn::Inconclusive) && has(stored::Row::is_undecided) => UNDECIDED,
         code => code,
-    }
-}
-
-/// What gates make of an exit code: a broken one is told before those that nothing is known of.
-pub fn gate_code(gates: &[Checked]) -> u8 {
-    let any = |of: &dyn Fn(State) -> bool| gates.iter().any(|one| of(one.state));
-    if any(&|state| state == State::Broken) {
-        REGRESSED
-    } else if any(&|state| state != State::Holds) {
-        UNDECIDED
-    } else {
-        WELL
     }
 }

@@ -1,15 +1,17 @@
 //! `doctor`: which shipped cells this machine refuses, and what disturbs measuring on it. Changes nothing.
 
 use super::arguments::{Doctor as Arguments, DoctorFormat};
+use super::colour::{self, Paint};
 use super::{WELL, output};
 use crate::catalog::Catalog;
 use crate::cell::{Cell, Unavailable};
-use crate::doctor::{self, Diagnosis};
+use crate::doctor::{self, Diagnosis, Severity};
 use crate::environment::Environment;
 use crate::matrix::{self, SHIPPED};
 use crate::report::escape;
 use crate::runner::process;
 use anyhow::Result;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,8 +21,9 @@ use std::path::Path;
 const SCHEMA: &str = "ipcmatrix.doctor.v1";
 
 /// The document.
-#[derive(Serialize)]
-struct Document {
+#[derive(Serialize, JsonSchema)]
+pub struct Document {
+    #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
     machine_class: String,
     machine: Vec<String>,
@@ -31,7 +34,7 @@ struct Document {
 }
 
 /// Something that makes cells unavailable.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Limit {
     #[serde(flatten)]
     why: Unavailable,
@@ -98,6 +101,15 @@ fn text(document: &Document) -> String {
     text
 }
 
+/// The word of a severity, in its colour where standard output shows colours.
+fn coloured(severity: Severity) -> String {
+    match severity {
+        Severity::Severe => Paint::stdout().word(colour::BAD, severity.name()),
+        Severity::Warning => Paint::stdout().word(colour::DOUBTFUL, severity.name()),
+        Severity::Note => severity.name().to_owned(),
+    }
+}
+
 fn noise(text: &mut String, diagnosis: &Diagnosis) {
     let head = match diagnosis.findings.len() {
         0 => "nothing that disturbs measuring was found".to_owned(),
@@ -108,7 +120,7 @@ fn noise(text: &mut String, diagnosis: &Diagnosis) {
         let _ = writeln!(
             text,
             "  {} {}: {}",
-            finding.severity.name(),
+            coloured(finding.severity),
             finding.name,
             escape::line(&finding.found)
         );

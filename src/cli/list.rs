@@ -1,33 +1,138 @@
-//! `list`: what there is.
+//! `list`: what there is, as tables or as one JSON document.
 
-use super::arguments::Listed;
+use super::arguments::{DoctorFormat, List as Arguments, Listed};
 use super::{WELL, output};
 use crate::catalog::{Catalog, Driver, Reach};
-use crate::cell::{AXES, Axis, Cell, Kind, Value};
+use crate::cell::{AXES, Axis, AxisSpec, Cell, Kind, Measure, Unavailable, Value};
 use crate::matrix::{self, SHIPPED};
 use crate::report::metric::{METRICS, MetricSpec};
 use crate::report::warnings::{DETECTORS, Detector};
 use crate::runner::process;
 use anyhow::Result;
+use serde::Serialize;
 use std::fmt::Write;
 use tabled::builder::Builder;
 use tabled::settings::Style;
+
+/// The version that the JSON document carries.
+const SCHEMA: &str = "ipcmatrix.list.v1";
+
+/// What was asked for, and nothing else.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrices: Option<Vec<Matrix>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mechanisms: Option<Vec<Mechanism>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    axes: Option<Vec<Words>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<Vec<Shown>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<Warning>>,
+}
+
+/// A matrix that is built in.
+#[derive(Serialize)]
+struct Matrix {
+    name: &'static str,
+    cells: usize,
+    /// `None` where the matrix has none of its own.
+    budget_s: Option<f64>,
+    #[serde(skip)]
+    budget: String,
+    tables: Vec<String>,
+    title: String,
+}
+
+/// A mechanism.
+#[derive(Serialize)]
+struct Mechanism {
+    name: &'static str,
+    family: &'static str,
+    measures: Vec<&'static str>,
+    /// Whom it can serve.
+    reach: &'static str,
+    /// Whether this machine can run its smallest cell.
+    here: bool,
+    /// Why not.
+    unavailable: Option<Unavailable>,
+    summary: &'static str,
+}
+
+/// An axis: words that it takes, or numbers in a range, both ends included.
+#[derive(Serialize)]
+struct Words {
+    name: &'static str,
+    /// `words`, `mechanism`, `path`, `count` or `bytes`.
+    kind: &'static str,
+    words: &'static [&'static str],
+    least: Option<u64>,
+    most: Option<u64>,
+    help: &'static str,
+}
+
+/// A metric.
+#[derive(Serialize)]
+struct Shown {
+    name: &'static str,
+    /// Empty where it is the measure's.
+    unit: &'static str,
+    measures: Vec<&'static str>,
+    more_is_better: Option<bool>,
+    help: &'static str,
+}
+
+/// What reports warn of.
+#[derive(Serialize)]
+struct Warning {
+    code: &'static str,
+    name: &'static str,
+    of: &'static str,
+    threshold: String,
+    /// Whether it counts for the verdict.
+    disturbs: bool,
+    text: &'static str,
+    advice: &'static str,
+}
 
 /// Prints what was asked for, or all of it.
 ///
 /// # Errors
 /// What the reader of standard output refuses.
-pub fn list(what: Option<Listed>, catalog: &Catalog) -> Result<u8> {
-    let text = match what {
-        Some(Listed::Matrices) => matrices(catalog),
-        Some(Listed::Mechanisms) => mechanisms(catalog)?,
-        Some(Listed::Axes) => axes(),
-        Some(Listed::Metrics) => metrics(),
-        Some(Listed::Warnings) => warnings(),
-        None => [matrices(catalog), mechanisms(catalog)?, axes(), metrics(), warnings()].join("\n"),
+pub fn list(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
+    let asked = |what: Listed| arguments.what.is_none_or(|only| only == what);
+    let document = Document {
+        schema: SCHEMA,
+        matrices: asked(Listed::Matrices).then(|| matrices(catalog)),
+        mechanisms: asked(Listed::Mechanisms).then(|| mechanisms(catalog)).transpose()?,
+        axes: asked(Listed::Axes).then(|| AXES.iter().map(words).collect()),
+        metrics: asked(Listed::Metrics).then(|| METRICS.iter().map(shown).collect()),
+        warnings: asked(Listed::Warnings).then(|| DETECTORS.iter().map(warning).collect()),
     };
-    output::print(&text)?;
+    output::print(&match arguments.format {
+        DoctorFormat::Text => document.text(),
+        DoctorFormat::Json => serde_json::to_string_pretty(&document)? + "\n",
+    })?;
     Ok(WELL)
+}
+
+impl Document {
+    fn text(&self) -> String {
+        let parts = [
+            self.matrices.as_deref().map(matrices_text),
+            self.mechanisms.as_deref().map(mechanisms_text),
+            self.axes.as_deref().map(axes_text),
+            self.metrics.as_deref().map(metrics_text),
+            self.warnings.as_deref().map(warnings_text),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn names(measures: &[Measure]) -> Vec<&'static str> {
+    measures.iter().map(|measure| measure.name()).collect()
 }
 
 fn table<const COLUMNS: usize>(
@@ -40,20 +145,34 @@ fn table<const COLUMNS: usize>(
     format!("{}\n", builder.build().with(Style::psql()))
 }
 
-fn matrices(catalog: &Catalog) -> String {
-    let row = |(name, text): &(&str, &str)| {
+fn matrices(catalog: &Catalog) -> Vec<Matrix> {
+    let row = |(name, text): &(&'static str, &str)| {
         let matrix = matrix::parse(name, text, catalog).unwrap_or_default();
-        let budget = matrix.budget.map(|budget| humantime::format_duration(budget).to_string());
-        let tables: Vec<&str> = matrix.tables.iter().map(|table| table.id.as_str()).collect();
+        Matrix {
+            name,
+            cells: matrix.cells.len(),
+            budget_s: matrix.budget.map(|budget| budget.as_secs_f64()),
+            budget: matrix
+                .budget
+                .map_or(String::new(), |budget| humantime::format_duration(budget).to_string()),
+            tables: matrix.tables.into_iter().map(|table| table.id).collect(),
+            title: matrix.title,
+        }
+    };
+    SHIPPED.iter().map(row).collect()
+}
+
+fn matrices_text(all: &[Matrix]) -> String {
+    let row = |matrix: &Matrix| {
         [
-            (*name).to_owned(),
-            matrix.cells.len().to_string(),
-            budget.unwrap_or_default(),
-            tables.join(" "),
-            matrix.title,
+            matrix.name.to_owned(),
+            matrix.cells.to_string(),
+            matrix.budget.clone(),
+            matrix.tables.join(" "),
+            matrix.title.clone(),
         ]
     };
-    table(["matrix", "cells", "budget", "tables", "title"], SHIPPED.iter().map(row))
+    table(["matrix", "cells", "budget", "tables", "title"], all.iter().map(row))
 }
 
 /// The smallest cell of a driver: what refuses this refuses all of them.
@@ -76,71 +195,100 @@ fn smallest_cell(driver: &Driver) -> Cell {
 }
 
 /// Every mechanism with what it can measure, and whether this machine can run it.
-fn mechanisms(catalog: &Catalog) -> Result<String> {
+fn mechanisms(catalog: &Catalog) -> Result<Vec<Mechanism>> {
     let drivers: Vec<&Driver> = catalog.drivers().collect();
     let cells: Vec<Cell> = drivers.iter().map(|driver| smallest_cell(driver)).collect();
     let refused = process::probe(&cells)?;
-    let names: Vec<&str> = drivers.iter().map(|driver| driver.mechanism).collect();
-    let mut rows: Vec<[String; 6]> = Vec::new();
-    let mut reasons = String::new();
-    for name in unique(names) {
+    let row = |name: &'static str| {
         let of_name: Vec<usize> =
             (0..drivers.len()).filter(|index| drivers[*index].mechanism == name).collect();
         let driver = drivers[of_name[0]];
-        let measures: Vec<&str> = of_name.iter().map(|index| drivers[*index].measure.name()).collect();
-        let here = of_name.iter().find_map(|index| refused[*index].as_ref());
-        if let Some(why) = here {
-            let _ = writeln!(reasons, "{name}: {}; {}", why.reason, why.remedy);
+        let unavailable = of_name.iter().find_map(|index| refused[*index].clone());
+        Mechanism {
+            name,
+            family: driver.family.name(),
+            measures: of_name.iter().map(|index| drivers[*index].measure.name()).collect(),
+            reach: driver.reach.name(),
+            here: unavailable.is_none(),
+            unavailable,
+            summary: driver.summary,
         }
-        rows.push([
-            name.to_owned(),
-            driver.family.name().to_owned(),
-            measures.join(", "),
-            driver.reach.name().to_owned(),
-            if here.is_some() { "no" } else { "yes" }.to_owned(),
-            driver.summary.to_owned(),
-        ]);
-    }
+    };
+    Ok(unique(drivers.iter().map(|driver| driver.mechanism).collect()).into_iter().map(row).collect())
+}
+
+fn mechanisms_text(all: &[Mechanism]) -> String {
+    let row = |mechanism: &Mechanism| {
+        [
+            mechanism.name.to_owned(),
+            mechanism.family.to_owned(),
+            mechanism.measures.join(", "),
+            mechanism.reach.to_owned(),
+            if mechanism.here { "yes" } else { "no" }.to_owned(),
+            mechanism.summary.to_owned(),
+        ]
+    };
     let head = ["mechanism", "family", "measures", "serves", "here", "what it is"];
-    let head_of_reasons = if reasons.is_empty() { "" } else { "not on this machine:\n" };
-    Ok(format!("{}{head_of_reasons}{reasons}", table(head, rows.into_iter())))
+    let mut text = table(head, all.iter().map(row));
+    let mut heading = "not on this machine:\n";
+    for mechanism in all {
+        if let Some(why) = &mechanism.unavailable {
+            let _ = writeln!(text, "{heading}{}: {}; {}", mechanism.name, why.reason, why.remedy);
+            heading = "";
+        }
+    }
+    text
 }
 
 /// Each name once, in the order in which they first come.
-fn unique(names: Vec<&str>) -> Vec<&str> {
+fn unique(names: Vec<&'static str>) -> Vec<&'static str> {
     let mut seen = std::collections::BTreeSet::new();
     names.into_iter().filter(|name| seen.insert(*name)).collect()
 }
 
-fn metrics() -> String {
-    let row = |spec: &MetricSpec| {
-        let measures: Vec<&str> = spec.measures.iter().map(|measure| measure.name()).collect();
-        [spec.name.to_owned(), measures.join(", "), spec.help.to_owned()]
-    };
-    table(["metric", "of", "what it is"], METRICS.iter().map(row))
+fn shown(spec: &MetricSpec) -> Shown {
+    let MetricSpec { name, unit, measures, more_is_better, help, .. } = *spec;
+    Shown { name, unit, measures: names(measures), more_is_better, help }
 }
 
-fn warnings() -> String {
-    let row = |detector: &Detector| {
-        [
-            detector.code.to_owned(),
-            detector.name.to_owned(),
-            detector.concern.name().to_owned(),
-            detector.threshold().to_string(),
-            detector.text.to_owned(),
-            detector.advice.to_owned(),
-        ]
-    };
-    table(["warning", "name", "of", "fires at", "what it means", "advice"], DETECTORS.iter().map(row))
+fn metrics_text(all: &[Shown]) -> String {
+    let row = |metric: &Shown| [metric.name.to_owned(), metric.measures.join(", "), metric.help.to_owned()];
+    table(["metric", "of", "what it is"], all.iter().map(row))
 }
 
-fn axes() -> String {
-    let values = |kind: Kind| match kind {
-        Kind::Words(words) => words.join(", "),
-        Kind::Mechanism => "see mechanisms".to_owned(),
-        Kind::Path(words) => [&["an absolute path"][..], words].concat().join(", "),
-        Kind::Count(least, most) | Kind::Bytes(least, most) => format!("{least} to {most}"),
+fn warning(detector: &Detector) -> Warning {
+    let Detector { code, name, text, advice, disturbs, .. } = *detector;
+    let (of, threshold) = (detector.concern.name(), detector.threshold().to_string());
+    Warning { code, name, of, threshold, disturbs, text, advice }
+}
+
+fn warnings_text(all: &[Warning]) -> String {
+    let row = |warning: &Warning| {
+        let Warning { code, name, of, threshold, text, advice, .. } = warning;
+        [*code, *name, *of, threshold, *text, *advice].map(str::to_owned)
     };
-    let row = |spec: &crate::cell::AxisSpec| [spec.name.to_owned(), values(spec.kind), spec.help.to_owned()];
-    table(["axis", "values", "what it is"], AXES.iter().map(row))
+    table(["warning", "name", "of", "fires at", "what it means", "advice"], all.iter().map(row))
+}
+
+fn words(spec: &AxisSpec) -> Words {
+    let (kind, words, bounds): (_, &[&str], _) = match spec.kind {
+        Kind::Words(words) => ("words", words, None),
+        Kind::Mechanism => ("mechanism", &[], None),
+        Kind::Path(words) => ("path", words, None),
+        Kind::Count(least, most) => ("count", &[], Some((least, most))),
+        Kind::Bytes(least, most) => ("bytes", &[], Some((least, most))),
+    };
+    let (least, most) = bounds.unzip();
+    Words { name: spec.name, kind, words, least, most, help: spec.help }
+}
+
+fn axes_text(all: &[Words]) -> String {
+    let values = |axis: &Words| match (axis.kind, axis.least.zip(axis.most)) {
+        (_, Some((least, most))) => format!("{least} to {most}"),
+        ("mechanism", None) => "see mechanisms".to_owned(),
+        ("path", None) => [&["an absolute path"][..], axis.words].concat().join(", "),
+        _ => axis.words.join(", "),
+    };
+    let row = |axis: &Words| [axis.name.to_owned(), values(axis), axis.help.to_owned()];
+    table(["axis", "values", "what it is"], all.iter().map(row))
 }

@@ -17,7 +17,7 @@ pub fn select(selection: &Selection, catalog: &Catalog) -> Result<Matrix> {
     let overrides = selection
         .axis
         .iter()
-        .map(|text| Override::parse(text, catalog).map_err(|error| usage(format!("-a '{text}': {error}"))))
+        .map(|text| Override::parse(text, catalog).map_err(|error| mistake("-a", text, &error)))
         .collect::<Result<Vec<_>>>()?;
     let filters = filters(&selection.filter, catalog)?;
     let read = |name: &String| read(name, catalog, &overrides);
@@ -34,14 +34,17 @@ pub fn select(selection: &Selection, catalog: &Catalog) -> Result<Matrix> {
     Ok(matrix)
 }
 
-/// The filters of the command line.
+/// The filters of `-f`.
 ///
 /// # Errors
-/// The user's, each with what was expected.
+/// Where one of them is none: the user's.
 pub fn filters(texts: &[String], catalog: &Catalog) -> Result<Vec<Filter>> {
-    let parse =
-        |text: &String| Filter::parse(text, catalog).map_err(|error| usage(format!("-f '{text}': {error}")));
+    let parse = |text: &String| Filter::parse(text, catalog).map_err(|error| mistake("-f", text, &error));
     texts.iter().map(parse).collect()
+}
+
+fn mistake(option: &str, text: &str, error: &str) -> anyhow::Error {
+    usage(format!("{option} '{text}': {error}"))
 }
 
 /// Reads one matrix by its name or from its file.

@@ -4,11 +4,16 @@ mod ab;
 mod arguments;
 mod arms;
 mod calibrate;
+mod colour;
 mod compare;
+mod completions;
 mod doctor;
+mod export;
 mod floors;
-mod gate_files;
+mod gating;
+mod init;
 mod list;
+mod man;
 mod matrices;
 mod mute;
 mod output;
@@ -17,6 +22,7 @@ mod plots;
 mod report;
 mod resume;
 mod run;
+mod schema;
 mod selfcheck;
 mod splice;
 
@@ -58,6 +64,12 @@ fn usage(text: impl Into<String>) -> anyhow::Error {
 
 /// The program. Tests pass a catalog with hostile mechanisms in it.
 pub fn main(catalog: &Catalog) -> ExitCode {
+    colour::take_option(std::env::args_os().skip(1));
+    match completions::answer() {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::from(WELL),
+        Err(error) => return ExitCode::from(told(&error)),
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -73,12 +85,17 @@ pub fn main(catalog: &Catalog) -> ExitCode {
     };
     match dispatch(arguments.command, catalog) {
         Ok(code) => ExitCode::from(code),
-        Err(error) if closed_pipe(&error) => ExitCode::from(WELL),
-        Err(error) => {
-            output::say(&format!("ipcmatrix: {error:#}"));
-            ExitCode::from(if error.is::<Usage>() { USAGE } else { FAILED })
-        }
+        Err(error) => ExitCode::from(told(&error)),
     }
+}
+
+/// Says what ended the program, and returns the exit code.
+fn told(error: &anyhow::Error) -> u8 {
+    if closed_pipe(error) {
+        return WELL;
+    }
+    output::say(&format!("ipcmatrix: {error:#}"));
+    if error.is::<Usage>() { USAGE } else { FAILED }
 }
 
 fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
@@ -87,11 +104,16 @@ fn dispatch(command: Command, catalog: &Catalog) -> anyhow::Result<u8> {
         Command::Ab(arguments) => ab::ab(&arguments, catalog),
         Command::Calibrate(arguments) => calibrate::calibrate(&arguments, catalog),
         Command::Plan(arguments) => plan::plan(&arguments, catalog),
-        Command::List(arguments) => list::list(arguments.what, catalog),
+        Command::List(arguments) => list::list(&arguments, catalog),
+        Command::Export(arguments) => export::export(&arguments, catalog),
+        Command::Schema(arguments) => schema::schema(&arguments, catalog),
         Command::Report(arguments) => report::report(&arguments, catalog),
         Command::Compare(arguments) => compare::compare(&arguments, catalog),
         Command::Doctor(arguments) => doctor::doctor(&arguments, catalog),
         Command::Selfcheck(arguments) => selfcheck::selfcheck(&arguments),
+        Command::Init(arguments) => init::init(&arguments),
+        Command::Completions(arguments) => completions::completions(&arguments),
+        Command::Man(arguments) => man::man(&arguments),
         Command::Cell => crate::visit::main(catalog, &Catalog::of(crate::faulty::DRIVERS)),
         Command::Probe => crate::visit::probe(catalog),
     }

@@ -1,5 +1,6 @@
 //! Where documents go: standard output, and files that appear whole or not at all.
 
+use super::colour::{self, Paint};
 use super::usage;
 use anyhow::{Context, Result};
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, open};
@@ -20,6 +21,9 @@ impl fmt::Display for Stdout {
     }
 }
 
+/// What a complaint begins with.
+const COMPLAINS: &str = "ipcmatrix:";
+
 /// Prints a document.
 ///
 /// # Errors
@@ -29,9 +33,13 @@ pub fn print(text: &str) -> Result<()> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).context(Stdout)
 }
 
-/// Says a line on standard error. Nobody is left to be told where that fails.
+/// Says a line on standard error; what the program complains of begins with its name, which is in colour where that shows
+/// colours. Nobody is left to be told where that fails.
 pub fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = match line.strip_prefix(COMPLAINS) {
+        Some(rest) => writeln!(io::stderr(), "{}{rest}", Paint::stderr().word(colour::BAD, COMPLAINS)),
+        None => writeln!(io::stderr(), "{line}"),
+    };
 }
 
 /// Writes a file that is there whole or not at all: without a name first, then linked, so that no

@@ -1,8 +1,7 @@
 //! `report`: the tables of runs that were made before.
 
 use super::arguments::{Format, Report as Arguments};
-use super::compare::gate_code;
-use super::{WELL, matrices, output, plots, splice, usage};
+use super::{WELL, gating, matrices, output, plots, splice, usage};
 use crate::catalog::Catalog;
 use crate::matrix::Filter;
 use crate::report::cells::slots;
@@ -180,7 +179,7 @@ pub fn report(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         [path] => single(&wanted, path)?,
         several => output::print(&wanted.fleet(several)?)?,
     }
-    Ok(if arguments.gate { gate_code(&limits) } else { WELL })
+    Ok(if arguments.gate { gating::exit_code(&limits) } else { WELL })
 }
 
 /// Prints the report of one run, or writes its plots.

@@ -1,8 +1,8 @@
 //! `run`: a matrix becomes a journal, tables, and a report folder.
 
-use super::arguments::{Amount, Run as Arguments};
+use super::arguments::{Amount, Run as Arguments, Talk};
 use super::resume::{self, Standing};
-use super::{FAILED, UNSURE, WELL, gate_files, matrices, output, plots};
+use super::{FAILED, UNSURE, WELL, gating, matrices, output, plots};
 use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
@@ -19,7 +19,7 @@ use crate::runner::journal::Journal;
 use crate::runner::process::Processes;
 use crate::runner::resume::Begun;
 use crate::runner::signals::{Caught, Signals};
-use crate::runner::{self, Ran, Settings, Visitor, progress, schedule};
+use crate::runner::{self, Ran, Settings, Visitor, schedule};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -106,14 +106,14 @@ impl Work {
 
     fn run(self, settings: Settings, signals: &Signals, arguments: &Arguments) -> Result<u8> {
         let folder = self.folder.clone();
-        let measured = self.measure(settings, &mut Processes::new(signals), arguments.quiet);
+        let measured = self.measure(settings, &mut Processes::new(signals), &arguments.talk);
         let document = text::text(&measured.run, options(arguments));
         publish(&measured, document, folder.as_deref(), arguments)
     }
 
     /// Makes the visits.
-    pub fn measure(mut self, settings: Settings, visitor: &mut dyn Visitor, quiet: bool) -> Measured {
-        if !quiet {
+    pub fn measure(mut self, settings: Settings, visitor: &mut dyn Visitor, talk: &Talk) -> Measured {
+        if !talk.quiet {
             announce(&self.header, self.folder.as_deref(), self.resumed.last());
         }
         let ran = runner::resume(
@@ -123,7 +123,7 @@ impl Work {
             visitor,
             &Monotonic,
             &mut self.journal,
-            progress::choose(quiet).as_mut(),
+            talk.progress().as_mut(),
         );
         let Ran { visits, end, caught, journal_error } = ran;
         let run =
@@ -141,9 +141,7 @@ pub struct Measured {
 
 /// A run that was resumed and has nothing left to do: its report is made again, and its exit code is what it was.
 fn nothing_to_do(run: Run, folder: &Path, arguments: &Arguments) -> Result<u8> {
-    if !arguments.quiet {
-        output::say(&format!("{}: the run is complete, there is nothing to do", folder.display()));
-    }
+    arguments.talk.say(&format!("{}: the run is complete, there is nothing to do", folder.display()));
     let document = text::text(&run, options(arguments));
     publish(&Measured { run, journal_error: None, caught: None }, document, Some(folder), arguments)
 }
@@ -355,22 +353,21 @@ pub fn publish(
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
         match plots::with_report(run, folder, &readme, options) {
-            Ok(()) if arguments.quiet => {}
-            Ok(()) => output::say(&format!("report: {}", readme.display())),
+            Ok(()) => arguments.talk.say(&format!("report: {}", readme.display())),
             Err(error) => {
                 failed = true;
                 output::say(&format!("ipcmatrix: {error:#}"));
             }
         }
     }
-    if let Some(verdict) = verdict(&Findings::of(run, options.muted), &slots).filter(|_| !arguments.quiet) {
-        output::say(&format!("verdict: {verdict}"));
+    if let Some(verdict) = verdict(&Findings::of(run, options.muted), &slots) {
+        arguments.talk.say(&format!("verdict: {verdict}"));
     }
     printed?;
     Ok(match caught {
         Some(caught) => caught.exit_code(),
         None if failed => FAILED,
-        None => match (gate_files::judge(run, &slots), arguments.strict) {
+        None => match (gating::judge(run, &slots), arguments.strict) {
             (WELL, true) => strict(&slots, run.header.precision),
             (code, _) => code,
         },

@@ -1,6 +1,7 @@
 //! `selfcheck`: proof that the program is right on this machine, as a table.
 
 use super::arguments::{DoctorFormat, Selfcheck as Arguments};
+use super::colour::{self, Paint};
 use super::run::alone;
 use super::{FAILED, WELL, output};
 use crate::measure::clock::{Clock, Monotonic, MonotonicRaw};
@@ -49,13 +50,13 @@ pub fn selfcheck(arguments: &Arguments) -> Result<u8> {
     let signals = Signals::watch().context("cannot watch for signals")?;
     let settings = settings(arguments);
     let mut begun = |round: u32| {
-        if !arguments.quiet && (round == 1 || round.is_multiple_of(5)) {
+        if arguments.talk.tells_round(round) {
             output::say(&format!("round {round} of {}", settings.rounds));
         }
     };
     let checked = check(&settings, &mut Processes::new(&signals), [&Monotonic, &MonotonicRaw], &mut begun);
     output::print(&match arguments.format {
-        DoctorFormat::Text => text(&checked, &settings),
+        DoctorFormat::Text => text(&checked, &settings, Paint::stdout()),
         DoctorFormat::Json => serde_json::to_string_pretty(&document(&checked, &settings))? + "\n",
     })?;
     Ok(match checked.caught {
@@ -91,7 +92,7 @@ fn document<'a>(checked: &'a Checked, settings: &Settings) -> Document<'a> {
     }
 }
 
-fn text(checked: &Checked, settings: &Settings) -> String {
+fn text(checked: &Checked, settings: &Settings, paint: Paint) -> String {
     let elapsed_s = checked.elapsed_ns as f64 / 1e9;
     let rounds = counted(checked.rounds as usize, "round");
     let seed = settings.seed;
@@ -104,7 +105,7 @@ fn text(checked: &Checked, settings: &Settings) -> String {
         let _ = writeln!(text, "no more of the {} rounds fitted into the time", settings.rounds);
     }
     text.push('\n');
-    table(&mut text, &checked.rows);
+    table(&mut text, &checked.rows, paint);
     let with = |outcome| checked.rows.iter().filter(|row| row.outcome == outcome).count();
     let _ = writeln!(
         text,
@@ -118,7 +119,7 @@ fn text(checked: &Checked, settings: &Settings) -> String {
     text
 }
 
-fn table(text: &mut String, rows: &[Row]) {
+fn table(text: &mut String, rows: &[Row], paint: Paint) {
     let lines = rows.iter().map(|row| {
         [
             row.outcome.word().into(),
@@ -135,7 +136,19 @@ fn table(text: &mut String, rows: &[Row]) {
     });
     for line in &lines {
         let padded = line.iter().zip(widths).map(|(word, width)| format!("{word:<width$}"));
-        let _ = writeln!(text, "{}", padded.collect::<Vec<_>>().join("  ").trim_end());
+        let plain = padded.collect::<Vec<_>>().join("  ");
+        let word = line[0].as_str();
+        let rest = plain.trim_end().strip_prefix(word).unwrap_or_default();
+        let _ = writeln!(text, "{}{rest}", coloured(word, paint));
+    }
+}
+
+/// The word of an outcome, in its colour where it has one.
+fn coloured(word: &str, paint: Paint) -> String {
+    let style = [(Outcome::Pass, colour::GOOD), (Outcome::Fail, colour::BAD)];
+    match style.into_iter().find(|(outcome, _)| outcome.word() == word) {
+        Some((_, style)) => paint.word(style, word),
+        None => word.to_owned(),
     }
 }
 
@@ -177,7 +190,11 @@ mod tests {
             row(Kind::Fault, Outcome::NotTried, "an \u{1b}[31mescape"),
         ];
         let settings = Settings { effort: Effort::QUICK, rounds: 2, budget_ns: 0, deadline_ms: 1, seed: 7 };
-        let text = text(&Checked { rounds: 1, elapsed_ns: 3_000_000_000, rows, caught: None }, &settings);
+        let text = text(
+            &Checked { rounds: 1, elapsed_ns: 3_000_000_000, rows, caught: None },
+            &settings,
+            Paint::plain(),
+        );
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "selfcheck: 1 round in 3 s, seed 7; ranges are 95 % intervals");
         assert_eq!(lines[1], "no more of the 2 rounds fitted into the time");

@@ -22,6 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Runs a side from which on differences are tested: with fewer the shift from run to run cannot be told from a change.
 pub const LEAST_RUNS: usize = 3;
 
+/// The effort of a run whose figures are none.
+const TEST_EFFORT: &str = "test";
+
 /// Verdicts of a difference from which on it is suspect that all have one direction.
 pub const SUSPECT_FROM: usize = 10;
 
@@ -287,6 +290,9 @@ fn unlike(base: &[Stored], new: &[Stored], allowed: Allowed) -> Vec<String> {
     if classes.len() > 1 && !allowed.machine {
         let classes: Vec<&str> = classes.into_iter().collect();
         reasons.push(format!("the class of the machine differs: {}", classes.join(", ")));
+    }
+    if all().any(|run| run.effort == TEST_EFFORT) {
+        reasons.push("a test sees that every cell works and shows no figure".into());
     }
     let efforts: BTreeSet<&str> = all().map(|run| run.effort.as_str()).collect();
     if efforts.len() > 1 && !allowed.effort {

@@ -7,10 +7,11 @@ mod system;
 mod tests;
 
 use crate::environment::{Environment, Fact, Interference};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How much a finding matters to figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Figures are wrong in a way that no interval shows.
@@ -33,7 +34,7 @@ impl Severity {
 }
 
 /// Something that disturbs measuring.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// A stable word for it, e.g. `governor`.
     pub name: &'static str,
@@ -48,7 +49,7 @@ pub struct Finding {
 }
 
 /// A check that could not be made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unchecked {
     /// The word of the finding that there might be.
     pub name: &'static str,
@@ -57,7 +58,7 @@ pub struct Unchecked {
 }
 
 /// What the checks say.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Diagnosis {
     /// The worst first.
     pub findings: Vec<Finding>,

@@ -2,11 +2,12 @@
 
 use super::fact::{Fact, Found};
 use super::tree::{Tree, unreadable};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How busy the machine was at the start.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Activity {
     /// Mean number of runnable tasks over 1, 5 and 15 minutes (proc_loadavg(5)).
     pub load_average: Fact<[f64; 3]>,
@@ -15,7 +16,7 @@ pub struct Activity {
 }
 
 /// The share of time in which tasks waited for a resource, in percent.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pressure {
     /// Over the last 10 seconds, in percent.
     pub avg10: f64,

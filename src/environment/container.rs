@@ -2,12 +2,13 @@
 
 use super::fact::{Amount, Fact, Found};
 use super::tree::{Keyed, Tree, parse};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const GROUPS: &str = "/proc/self/cgroup";
 
 /// What stands between this process and the bare machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Container {
     /// Whether a hypervisor runs below.
     pub virtual_machine: Fact<bool>,
@@ -32,7 +33,7 @@ pub struct Container {
 }
 
 /// The control group that bounds CPU time (cgroups(7)).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cgroup {
     /// 1 or 2.
     pub version: Fact<u32>,
@@ -45,7 +46,7 @@ pub struct Cgroup {
 }
 
 /// A bound on CPU time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Quota {
     /// CPU time in each period, in microseconds; `max` is no bound.
     pub quota_us: Amount,
@@ -54,7 +55,7 @@ pub struct Quota {
 }
 
 /// How often a quota has stopped a group since the group was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Throttling {
     /// Periods in which it was stopped.
     pub nr_throttled: u64,

@@ -2,6 +2,7 @@
 
 use super::fact::{Fact, Found};
 use super::tree::{Keyed, Tree, parse, unreadable};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ const CPUS: &str = "/sys/devices/system/cpu";
 const MOST_CPUS: u32 = 1 << 16;
 
 /// The CPU: model, how its parts hang together, and what governs its speed and sleep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
     /// Who made it.
     pub vendor: Fact<String>,
@@ -52,7 +53,7 @@ pub struct Cpu {
 }
 
 /// A set of CPUs.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct CpuSet {
     /// As the kernel writes it, e.g. `0-3,8`.
     pub list: String,
@@ -61,7 +62,7 @@ pub struct CpuSet {
 }
 
 /// One CPU as the scheduler sees it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogicalCpu {
     /// Its number.
     pub cpu: u32,
@@ -76,7 +77,7 @@ pub struct LogicalCpu {
 }
 
 /// A cache and the CPUs that share it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {
     /// 1 is nearest to the core.
     pub level: u32,

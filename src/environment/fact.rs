@@ -1,5 +1,6 @@
 //! A value that was read, or why it was not.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a reader returns: the value, or the reason for its absence in plain words.
@@ -7,7 +8,7 @@ pub(super) type Found<T> = Result<T, String>;
 
 /// A value, or null with a reason. In JSON the value stands as itself; an unknown one is
 /// `{"value": null, "reason": "..."}`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Fact<T> {
     /// It could not be read.
@@ -17,7 +18,7 @@ pub enum Fact<T> {
 }
 
 /// Why a value is not known.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unknown {
     /// Always null: what tells this from a value.
@@ -66,7 +67,7 @@ impl<T> From<Found<T>> for Fact<T> {
 }
 
 /// A setting as the kernel prints it: a whole number, several, or a word such as `unlimited`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Amount {
     /// One whole number.

@@ -2,10 +2,11 @@
 
 use super::fact::{Fact, Found};
 use super::tree::Tree;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which program this is and how it was built.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Identity {
     /// Version of the program.
     pub version: String,

@@ -4,6 +4,7 @@
 use super::cpu::CpuSet;
 use super::fact::{Fact, Found};
 use super::tree::{Tree, parse, unreadable};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ const TRACING: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 const OWN_NAME: &str = "ipcmatrix";
 
 /// What may disturb measuring.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interference {
     /// The lowest and the highest clock rate that the governor of an allowed CPU may choose, in kHz.
     pub frequency_range_khz: Fact<[u64; 2]>,

@@ -3,6 +3,7 @@
 use super::fact::{Fact, Found};
 use super::tree::Tree;
 use nix::time::{ClockId, clock_getres};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ const PREEMPT: &str = "/sys/kernel/debug/sched/preempt";
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0";
 
 /// Which kernel ran, and how it was set up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Kernel {
     /// Its name, e.g. `Linux`.
     pub name: Fact<String>,

@@ -2,6 +2,7 @@
 
 use super::fact::{Amount, Fact, Found};
 use super::tree::Tree;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -67,7 +68,7 @@ const RLIMITS: &[(&str, &str)] = &[
 ];
 
 /// Limits of the kernel and of this process, in the units of their manual pages.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
     /// By name, e.g. `fs.mqueue.msgsize_max`.
     pub sysctls: BTreeMap<String, Fact<Amount>>,
@@ -76,7 +77,7 @@ pub struct Limits {
 }
 
 /// A resource limit; `unlimited` is a word.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rlimit {
     /// The value in force.
     pub soft: Amount,

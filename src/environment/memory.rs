@@ -3,10 +3,11 @@
 use super::fact::{Fact, Found};
 use super::kernel::in_brackets;
 use super::tree::{Tree, unreadable};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Memory, huge pages and swap (proc_meminfo(5)).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Memory {
     /// Usable memory, in bytes.
     pub total_bytes: Fact<u64>,

@@ -34,6 +34,7 @@ pub use kernel::Kernel;
 pub use limits::{Limits, Rlimit};
 pub use memory::Memory;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -41,9 +42,10 @@ use std::path::Path;
 pub const SCHEMA: &str = "ipcmatrix.environment.v1";
 
 /// What the machine was when the run began.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
-    /// [`SCHEMA`].
+    /// The version of the document.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
     /// Which program this is and how it was built.
     pub identity: Identity,

@@ -11,9 +11,9 @@ use std::time::Duration;
 use toml::de::{DeTable, DeValue};
 
 /// The longest budget.
-const LONGEST_BUDGET: Duration = Duration::from_secs(24 * 3600);
+pub(super) const LONGEST_BUDGET: Duration = Duration::from_secs(24 * 3600);
 
-const KEYS: &[&str] = &["schema", "title", "budget", "table", "exclude", "include", "gate"];
+pub(super) const KEYS: &[&str] = &["schema", "title", "budget", "table", "exclude", "include", "gate"];
 
 /// The reading of a file and of those that it includes.
 pub(super) struct Session<'a> {

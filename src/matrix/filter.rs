@@ -9,7 +9,7 @@ use crate::cell::{AXES, Axis, Cell, Value};
 const DEEPEST: usize = 32;
 
 /// The longest filter, in bytes.
-const LONGEST: usize = 4096;
+pub(super) const LONGEST: usize = 4096;
 
 /// A condition on cells.
 ///

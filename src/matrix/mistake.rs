@@ -127,11 +127,11 @@ fn nearest<'a>(word: &str, allowed: &[&'a str]) -> Option<&'a str> {
     }
     let word = word.to_lowercase();
     let within = (word.chars().count() / 3).max(1);
-    let near = allowed.iter().map(|other| (strsim::osa_distance(&word, other), *other)).min();
+    let near = allowed.iter().map(|other| (strsim::osa_distance(&word, &other.to_lowercase()), *other)).min();
     if let Some((_, other)) = near.filter(|(distance, _)| *distance <= within) {
         return Some(other);
     }
-    let mut holding = allowed.iter().filter(|other| word.len() >= 4 && other.contains(&word));
+    let mut holding = allowed.iter().filter(|other| word.len() >= 4 && other.to_lowercase().contains(&word));
     match (holding.next(), holding.next()) {
         (Some(only), None) => Some(only),
         _ => None,

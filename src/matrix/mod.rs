@@ -52,6 +52,7 @@ mod merge;
 mod mistake;
 mod overrides;
 mod page;
+mod schema;
 mod shipped;
 mod table;
 mod value;
@@ -68,6 +69,7 @@ pub use filter::Filter;
 pub use merge::merge;
 pub use mistake::{MOST_MISTAKES, Mistake, Mistakes};
 pub use overrides::Override;
+pub use schema::schema;
 pub use shipped::{SHIPPED, shipped};
 
 use crate::catalog::Catalog;

@@ -11,12 +11,12 @@ use crate::published;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
-const KEYS: &[&str] =
+pub(super) const KEYS: &[&str] =
     &["id", "title", "measure", "row", "column", "split", "notes", "published", "metric", "axes"];
 
 /// The longest title and the longest note, in bytes.
-const LONGEST_TITLE: usize = 200;
-const LONGEST_NOTE: usize = 1000;
+pub(super) const LONGEST_TITLE: usize = 200;
+pub(super) const LONGEST_NOTE: usize = 1000;
 
 /// Something of the file with the byte where it begins.
 type At<T> = (usize, T);

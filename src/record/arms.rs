@@ -1,9 +1,10 @@
 //! Two arms of a comparison, measured in the same rounds.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One of the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arm {
     /// The first: what the other is compared with.
@@ -14,7 +15,7 @@ pub enum Arm {
 
 /// What a run of two arms compares. The first half of the header's cells belongs to arm a; the partner of each stands as far
 /// into the second half, which belongs to arm b.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Arms {
     /// Arm a, as it was typed.
     pub a: String,

@@ -1,9 +1,10 @@
 //! How much a visit measures, by the kind of cell and by what was asked of the run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How many samples of what length a visit takes, by the kind of cell.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Effort {
     /// One worker, or a transport on one CPU.
     pub additive: Sampling,
@@ -21,7 +22,7 @@ pub struct Effort {
 }
 
 /// Samples of one kind of cell.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sampling {
     /// Samples a visit.
     pub samples: u32,

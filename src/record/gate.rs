@@ -1,9 +1,10 @@
 //! Limits that a matrix sets to some of its cells.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What must hold of some cells.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
     /// Which cells, as the matrix says it.
     pub filter: String,
@@ -21,7 +22,7 @@ pub struct Gate {
 }
 
 /// A limit of a figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     /// As it is written, e.g. `10us`.
     pub text: String,

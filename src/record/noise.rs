@@ -1,10 +1,11 @@
 //! What disturbed a visit, as far as the machine tells.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the runner saw of the machine around one process of a visit. Shares are of the time of all CPUs that the
 /// program may use, from 0 to 1. `None` where the machine does not tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Noise {
     /// CPU time that other programs used (proc_stat(5), less what the run used itself; without interrupts). The counters move
     /// in hundredths of a second, so this is over the time of the visit and what came before it, a second at least. `None`

@@ -1,9 +1,10 @@
 //! What is done to a visit on purpose, to see that the program notices.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is done to a visit on purpose. `selfcheck` asks for it; no option of the command line does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tampering {
     /// Nanoseconds of arithmetic for each operation of a timed worker, behind the operations of a batch and before its
     /// clock stops. It proves what is done with the time of a batch: clock, counts, statistics, verdicts. It proves nothing

@@ -211,9 +211,9 @@ fn figure(
     refused: Option<(usize, Unavailable)>,
 ) -> Slot {
     let off = net::off(metric, measured);
-    let each_off = off.clone().unwrap_or_else(|| vec![Off::default(); measured.len()]);
+    let each_off = net::each_off(metric, measured);
     let raw = net::raw(metric, measured);
-    let left: Vec<f64> = raw.iter().zip(&each_off).map(|(raw, off)| raw - net::of(metric, off)).collect();
+    let left = net::left(metric, measured, &each_off);
     let (None, Some(ns)) = (senseless(measured), Estimate::of(&left)) else {
         return Slot::Failed(senseless(measured).unwrap_or_else(|| no_time(0.0, 0, measured.len())));
     };

@@ -95,7 +95,9 @@ fn facts(compared: &Compared) -> Vec<(&'static str, String)> {
         )
     }));
     facts.extend(compared.comparison.suspect().map(|count| ("suspect", suspicion(count))));
-    facts.extend(gates::fact(compared.gates).map(|text| ("gates", text)));
+    if !compared.gates.is_empty() {
+        facts.push(("gates", gates::counts(compared.gates)));
+    }
     facts.extend([
         ("floors", compared.floors_from.clone()),
         ("effort", distinct(|run| run.effort.clone())),

@@ -151,6 +151,7 @@ fn sheet(measure: Measure, rows: &[&Row]) -> Sheet {
         constant.iter().map(|(axis, value)| split_value(*axis, &Some(value.clone()))).collect();
     let all = (!constants.is_empty()).then(|| format!("All cells: {}.", constants.join("; ")));
     Sheet {
+        plot: None,
         heading: format!("{} ({})", measure.name(), measure_unit(measure)),
         captions: all.into_iter().collect(),
         panels: vec![Panel {
@@ -158,7 +159,6 @@ fn sheet(measure: Measure, rows: &[&Row]) -> Sheet {
             head: HEAD.iter().map(ToString::to_string).collect(),
             rows,
         }],
-        plot: None,
         notes: Vec::new(),
         footnotes: footnotes.texts,
     }

@@ -2,12 +2,12 @@
 //! that has none. Words are kept to one line, controls shown as in the other formats.
 
 use super::cells::{Slot, measure_unit, measure_value, slots};
-use super::escape::line;
 use super::load::Run;
 use super::metric::Metric;
+use super::rows::{Fields, Rows};
 use super::samples::drained_ns;
 use super::warnings::{Codes, Findings};
-use crate::cell::{AXES, Cell, Measure};
+use crate::cell::{Cell, Measure};
 use crate::measure::stats::modes::Mode;
 use crate::record::{Lead, Measured, Outcome, Sample, Unavailable, Visit, WorkerSample};
 use crate::workload::{SERVER, Tally};
@@ -68,7 +68,7 @@ pub fn csv(run: &Run, muted: Codes) -> String {
 pub fn csv_of(run: &Run, muted: Codes, keeps: impl Fn(usize) -> bool) -> String {
     let findings = Findings::of(run, muted);
     let slots = slots(run, Metric::Figure);
-    let mut table = Table::new();
+    let mut rows = Rows::new(COLUMNS);
     let mut visited = vec![false; slots.len()];
     for (place, visit) in run.visits.iter().enumerate() {
         visited[visit.cell_index] = true;
@@ -76,80 +76,49 @@ pub fn csv_of(run: &Run, muted: Codes, keeps: impl Fn(usize) -> bool) -> String 
             continue;
         }
         let slot = &slots[visit.cell_index];
-        table.push_visit(visit, slot.word(), &told_fields(&findings, place, slot));
+        push_visit(&mut rows, visit, slot.word(), &told_fields(&findings, place, slot));
     }
     let cells = run.header.cells.iter().zip(&slots).zip(visited).enumerate();
     for (_, ((planned, slot), _)) in cells.filter(|(index, (_, visited))| !visited && keeps(*index)) {
-        table.push_unvisited(&planned.cell, slot);
+        push_unvisited(&mut rows, &planned.cell, slot);
     }
-    table.text
+    rows.text
 }
 
-/// Fields of one row by the name of the column.
-type Fields = Vec<(&'static str, String)>;
-
-struct Table {
-    text: String,
-}
-
-impl Table {
-    fn new() -> Table {
-        let mut table = Table { text: String::new() };
-        let head = AXES.iter().map(|spec| spec.name).chain(COLUMNS.iter().copied());
-        table.push_row(head.map(String::from));
-        table
-    }
-
-    fn push_row(&mut self, fields: impl Iterator<Item = String>) {
-        let fields: Vec<String> = fields.map(|field| quoted(&line(&field))).collect();
-        self.text += &fields.join(",");
-        self.text.push('\n');
-    }
-
-    /// A row from the cell and the columns that it has; the others are empty.
-    fn push(&mut self, cell: &Cell, fields: &Fields) {
-        let axes = AXES.iter().map(|spec| cell.get(spec.axis).map(ToString::to_string).unwrap_or_default());
-        let column = |name: &&str| fields.iter().find(|(own, _)| own == name);
-        let rest =
-            COLUMNS.iter().map(|name| column(name).map(|(_, field)| field.clone()).unwrap_or_default());
-        self.push_row(axes.chain(rest));
-    }
-
-    fn push_visit(&mut self, visit: &Visit, cell_outcome: &str, told: &Fields) {
-        let mut fields = vec![
-            ("cell_outcome", cell_outcome.to_string()),
-            ("round", visit.round.to_string()),
-            ("position", visit.position.to_string()),
-        ];
-        match &visit.outcome {
-            Outcome::Measured(measured) => {
-                for (index, sample) in measured.samples.iter().enumerate() {
-                    let of_sample = sample_fields(&visit.cell, measured, index + 1, sample);
-                    self.push(&visit.cell, &[&fields[..], &of_sample, told].concat());
-                }
-            }
-            Outcome::Unavailable(why) => {
-                fields.extend(unavailable_fields(why));
-                self.push(&visit.cell, &fields);
-            }
-            Outcome::Failed { phase, error } => {
-                fields.extend([
-                    ("outcome", "failed".into()),
-                    ("phase", phase.clone()),
-                    ("reason", error.clone()),
-                ]);
-                self.push(&visit.cell, &fields);
+fn push_visit(rows: &mut Rows, visit: &Visit, cell_outcome: &str, told: &Fields) {
+    let mut fields = vec![
+        ("cell_outcome", cell_outcome.to_string()),
+        ("round", visit.round.to_string()),
+        ("position", visit.position.to_string()),
+    ];
+    match &visit.outcome {
+        Outcome::Measured(measured) => {
+            for (index, sample) in measured.samples.iter().enumerate() {
+                let of_sample = sample_fields(&visit.cell, measured, index + 1, sample);
+                rows.push(&visit.cell, &[&fields[..], &of_sample, told].concat());
             }
         }
-    }
-
-    fn push_unvisited(&mut self, cell: &Cell, slot: &Slot) {
-        let mut fields = vec![("cell_outcome", slot.word().to_string())];
-        if let Slot::Unavailable(why) = slot {
+        Outcome::Unavailable(why) => {
             fields.extend(unavailable_fields(why));
+            rows.push(&visit.cell, &fields);
         }
-        self.push(cell, &fields);
+        Outcome::Failed { phase, error } => {
+            fields.extend([
+                ("outcome", "failed".into()),
+                ("phase", phase.clone()),
+                ("reason", error.clone()),
+            ]);
+            rows.push(&visit.cell, &fields);
+        }
     }
+}
+
+fn push_unvisited(rows: &mut Rows, cell: &Cell, slot: &Slot) {
+    let mut fields = vec![("cell_outcome", slot.word().to_string())];
+    if let Slot::Unavailable(why) = slot {
+        fields.extend(unavailable_fields(why));
+    }
+    rows.push(cell, &fields);
 }
 
 /// What is told of a measured visit and of its cell.
@@ -218,7 +187,7 @@ fn logged_fields(sample: &Sample) -> Fields {
 }
 
 /// The word for the number that leads, as in records.
-fn lead(lead: Lead) -> &'static str {
+pub fn lead(lead: Lead) -> &'static str {
     match lead {
         Lead::Floor => "floor",
         Lead::Typ => "typ",
@@ -241,17 +210,8 @@ fn served_fields(sample: &Sample) -> Fields {
 }
 
 /// The unit as tables name it, without thousands commas.
-fn csv_unit(measure: Measure) -> String {
+pub fn csv_unit(measure: Measure) -> String {
     measure_unit(measure).replace(',', "")
-}
-
-/// A field, in quotes where it has a comma, a quote or a line end.
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.into()
-    }
 }
 
 #[cfg(test)]
@@ -296,14 +256,5 @@ mod tests {
         sample.workers[0].drained_ns = None;
         assert_eq!(logged_fields(&sample)[0], ("drained_ns", String::new()), "one of them is not known");
         assert!(logged_fields(&Sample::default()).is_empty());
-    }
-
-    #[test]
-    fn fields_that_would_break_a_row_are_quoted() {
-        assert_eq!(quoted("plain words; |"), "plain words; |");
-        assert_eq!(quoted("a,b"), "\"a,b\"");
-        assert_eq!(quoted("say \"no\""), "\"say \"\"no\"\"\"");
-        assert_eq!(quoted("two\nlines"), "\"two\nlines\"");
-        assert_eq!(quoted("\r"), "\"\r\"");
     }
 }

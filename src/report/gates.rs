@@ -153,14 +153,23 @@ fn against(row: &Row, part: f64) -> Checked {
     Checked { cell: row.cell.clone(), limit, state, found }
 }
 
-/// `gates` for a report: how many hold, and each that does not.
+/// `12 limits: 10 hold, 2 broken`.
+pub fn counts(checked: &[Checked]) -> String {
+    let count = |state: State| checked.iter().filter(|one| one.state == state).count();
+    let others =
+        [State::Broken, State::Undecided, State::Unmeasured].map(|state| (count(state), state.word()));
+    let others =
+        others.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!(", {count} {word}"));
+    format!("{}: {} hold{}", counted(checked.len(), "limit"), count(State::Holds), others.collect::<String>())
+}
+
+/// `gates` for a report: how many hold, and each that does not; `None` where no figure is shown.
 pub fn fact(checked: &[Checked]) -> Option<String> {
     let test = |one: &Checked| one.found == why_none(&Slot::Works);
     if checked.iter().all(test) {
         return None;
     }
-    let count = |state: State| checked.iter().filter(|one| one.state == state).count();
-    let mut text = format!("{}: {} held", counted(checked.len(), "limit"), count(State::Holds));
+    let mut text = counts(checked);
     for one in checked.iter().filter(|one| one.state != State::Holds) {
         text += &format!("; {} ({}) of `{}`: {}", one.state.word(), one.limit, one.cell, one.found);
     }

@@ -31,6 +31,16 @@ pub fn off(metric: Metric, measured: &[&Measured]) -> Option<Vec<Off>> {
     loop_counts(&raw(metric, measured), &loops).then_some(off)
 }
 
+/// What is taken off each visit: nothing where [`off`] takes nothing off.
+pub fn each_off(metric: Metric, measured: &[&Measured]) -> Vec<Off> {
+    off(metric, measured).unwrap_or_else(|| vec![Off::default(); measured.len()])
+}
+
+/// Nanoseconds an operation of each visit, less what is taken off it.
+pub fn left(metric: Metric, measured: &[&Measured], each_off: &[Off]) -> Vec<f64> {
+    raw(metric, measured).iter().zip(each_off).map(|(raw, off)| raw - of(metric, off)).collect()
+}
+
 /// Nanoseconds an operation of each visit with the loop left in: CPU time where the metric is made of that, else
 /// elapsed time by the number that leads.
 pub fn raw(metric: Metric, measured: &[&Measured]) -> Vec<f64> {

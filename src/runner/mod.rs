@@ -188,7 +188,11 @@ impl Run<'_> {
             progress.visit(&self.standing(round, place, of), &self.header.cells[cells[0]].cell);
             let canary_ns = if place == 0 { self.canary_ns(visitor) } else { None };
             place += cells.len();
-            self.visit(cells, round, Noise { waited_ns, canary_ns, ..Noise::default() }, visitor, journal)?;
+            let before = self.visits.len();
+            let noise = Noise { waited_ns, canary_ns, ..Noise::default() };
+            let visited = self.visit(cells, round, noise, visitor, journal);
+            self.visits[before..].iter().for_each(|visit| progress.visited(visit));
+            visited?;
         }
         journal.sync().map_err(Stop::Journal)
     }

@@ -125,7 +125,7 @@ fn visit(plan: &Plan, index: usize, round: usize, position: usize, ns: f64) -> J
         false => json!({
             "outcome": "measured", "ops": 1000, "calibrated": true, "lead": if crosses { "typ" } else { "floor" },
             "floor_ns": ns, "typ_ns": ns, "cpu_ns": ns, "oversubscribed": false, "flags": [],
-            "ping_pong_ns": plan.ping_pong.filter(|_| crosses).map(|of| of(position)),
+            "ping_pong_ns": plan.ping_pong.filter(|_| crosses).map(|of| of(round)),
             "effective": plan.effective, "proofs": [], "samples": vec![sample(ns); plan.samples],
         }),
     };

@@ -94,7 +94,7 @@ fn a_cell_that_an_arm_cannot_have_is_told() {
     assert!(other.stderr.contains("pthread_mutex has no measure round_trip"), "{}", other.stderr);
 }
 
-/// Six rounds reach no p that 200 cells ask for, and an interval no margin of a hundredth of a percent.
+/// No interval lies within a ten-thousandth of a percent, and no difference is above this floor.
 fn undecided_cells_end_with_4() {
     let folder = tempfile::tempdir().unwrap();
     let words = ["--least", "0.0001%", "--fail-on", "undecided", "-o", "out", "--floors", "floors.json"];

@@ -45,6 +45,8 @@ pub enum Need {
     Chromium,
     /// The log daemon rsyslogd.
     Rsyslogd,
+    /// Python with the module of DuckDB.
+    DuckDb,
     /// What the driver under test is made of: it was looked for, and is not here.
     Present,
 }
@@ -91,6 +93,10 @@ impl Need {
                 Some("needs what its driver did not find; `ipcmatrix list mechanisms` says what".into())
             }
             Need::X86 => when(cfg!(not(target_arch = "x86_64")), "reads machine code of x86_64 only"),
+            Need::DuckDb => when(
+                !works("python3", &["-c", "import duckdb"]),
+                "needs DuckDB for Python (pip install duckdb)",
+            ),
             Need::Rsyslogd => when(
                 !works("rsyslogd", &["-v"]),
                 "needs rsyslogd, and root or the search path with /usr/sbin",

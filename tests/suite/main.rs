@@ -7,10 +7,13 @@ mod ab;
 mod browser;
 mod calls;
 mod cells;
+mod compare;
 mod conformance;
 mod doctor;
 mod drivers;
 mod effort;
+mod export;
+mod habits;
 mod hostile;
 mod input;
 mod kills;
@@ -27,6 +30,7 @@ mod readiness;
 mod readme;
 mod refusals;
 mod resume;
+mod schema;
 mod selfcheck;
 mod serve;
 mod splice;
@@ -50,9 +54,12 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(machine::cpus().len().min(MOST_AT_ONCE));
     let rooms = [
         ab::trials(),
+        compare::trials(),
         conformance::trials(),
         doctor::trials(),
         effort::trials(),
+        export::trials(),
+        habits::trials(),
         hostile::trials(),
         kills::trials(),
         log::trials(),
@@ -60,6 +67,7 @@ fn main() -> ExitCode {
         readme::trials(),
         refusals::trials(),
         resume::trials(),
+        schema::trials(),
         selfcheck::trials(),
         serve::trials(),
         tampering::trials(),

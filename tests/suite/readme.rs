@@ -50,6 +50,11 @@ fn commands_are_understood() {
     fs::write(folder.path().join("my-matrix.toml"), matrix).unwrap();
     let small = ["run", "smoke", "--test", "-q", "-f", "measure:bandwidth mechanism:pipe", "-o", "out"];
     Program::ipcmatrix(small).folder(folder.path()).run().exits(0);
+    for stored in ["before", "after", "base-1", "base-2", "base-3", "new-1", "new-2", "new-3"] {
+        fs::create_dir(folder.path().join(stored)).unwrap();
+        let journal = |run: &str| folder.path().join(run).join("records.jsonl");
+        fs::copy(journal("out"), journal(stored)).unwrap();
+    }
     let commands: Vec<String> = typed().into_iter().filter(|line| line.starts_with("ipcmatrix ")).collect();
     assert!(commands.len() > 5, "{commands:?}");
     for command in commands {

@@ -1,6 +1,6 @@
 //! What may be typed of comparisons: `ab`, `calibrate`.
 
-use super::{DoctorFormat, Run, Selection, parse_budget, parse_deadline, parse_precision};
+use super::{DoctorFormat, Run, Selection, Talk, parse_budget, parse_deadline, parse_precision};
 use clap::{Args, FromArgMatches, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,9 +26,8 @@ pub struct Conduct {
     /// Give up on a visit after this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_deadline)]
     pub deadline: Duration,
-    /// No progress and no messages on standard error but errors
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub talk: Talk,
 }
 
 impl Conduct {
@@ -44,7 +43,7 @@ impl Conduct {
             no_lock: self.no_lock,
             anonymous: self.anonymous,
             deadline: self.deadline,
-            quiet: self.quiet,
+            talk: self.talk.clone(),
             ..run
         }
     }
@@ -175,7 +174,7 @@ mod tests {
         let ab =
             ab(&["--a", "base", "--b", "base", "--seed", "7", "-q", "--deadline", "3s", "smoke"]).unwrap();
         let run = ab.conduct.as_run(&ab.selection, Some(Path::new("out")));
-        assert_eq!((run.seed, run.quiet, run.deadline), (Some(7), true, Duration::from_secs(3)));
+        assert_eq!((run.seed, run.talk.quiet, run.deadline), (Some(7), true, Duration::from_secs(3)));
         assert_eq!((run.selection.matrices, run.output), (vec!["smoke".to_owned()], Some("out".into())));
         assert!(!run.test && !run.resume && !run.strict && !run.amount.exact);
     }

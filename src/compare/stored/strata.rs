@@ -14,6 +14,9 @@ pub enum Stratum {
     Far,
 }
 
+/// How many times as long a ping-pong must take, at least, to be far.
+const FAR_RATIO: f64 = 1.5;
+
 /// Visits in one stratum from which on a run has a figure there.
 const LEAST_VISITS: usize = 3;
 
@@ -60,8 +63,8 @@ pub(super) fn of(base: &[&Reduced], new: &[&Reduced], net: bool) -> Option<Vec<P
 /// The distance in nanoseconds that parts near from far: the geometric middle of two modes, where there are two.
 fn limit<'a>(visits: impl Iterator<Item = &'a Distant>) -> Option<f64> {
     let distances: Vec<f64> = visits.flat_map(|visit| visit.ping_pong_ns).collect();
-    let [near, far] = Modes::of(&distances)?.0;
-    Some((near.estimate.value * far.estimate.value).sqrt())
+    let [near, far] = Modes::of(&distances)?.0.map(|mode| mode.estimate.value);
+    (far >= FAR_RATIO * near).then(|| (near * far).sqrt())
 }
 
 /// Where a visit belongs; `None` where its CPUs were moved between its begin and its end.

@@ -6,6 +6,7 @@ use crate::compare::stored::{Found, LEAST_RUNS, Row, Side};
 use crate::compare::{MOST_NEEDED, Reason, Verdict};
 use crate::report::cells::measure_unit;
 use crate::report::comparison::{between, constants, figure, label, p_text, ratio};
+use crate::report::digits::counted;
 use crate::report::document::{Footnotes, Panel, Place, Sheet, coordinate, split_value};
 
 const HEAD: &[&str] = &["cell", "base", "new", "time new/base", "95 %", "q", "verdict"];
@@ -106,8 +107,8 @@ fn undecided(found: &Found) -> Option<String> {
     let Verdict::Undecided(reason) = found.judged.verdict else { return None };
     match reason {
         Reason::NoTest => Some(format!(
-            "{} of base against {} of new, and no noise floor is known: {LEAST_RUNS} runs a side would tell",
-            found.base.values.len(),
+            "{} of base against {} of new, and no noise floor is known: {LEAST_RUNS} runs a side can be tested",
+            counted(found.base.values.len(), "run"),
             found.new.values.len()
         )),
         Reason::BelowFloor => {

@@ -46,8 +46,8 @@ fn figure(placement: &str, visits: &[Measured], metric: Metric) -> Figure {
         begin_ns: 0,
         duration_ns: 1,
         thrifty: false,
-        noise: None,
         arm: None,
+        noise: None,
         outcome: Outcome::Measured(Box::new(measured.clone())),
     };
     let header = Header {

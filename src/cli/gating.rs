@@ -1,0 +1,57 @@
+//! Gates: those of a matrix file for runs that were made before, and what comes of them as an exit code.
+
+use super::{REGRESSED, UNDECIDED, WELL, matrices, output, usage};
+use crate::catalog::Catalog;
+use crate::cell::{Cell, Measure};
+use crate::matrix::Filter;
+use crate::record::Gate;
+use crate::report::cells::{Slot, TEST_EFFORT};
+use crate::report::gates::{self, Checked, State};
+use crate::report::load::Run;
+use anyhow::Result;
+
+/// The gates of a matrix, a file or one that is built in, with the cells that they watch by their places in `cells`: those
+/// that match and are of a measure that the gate watches in its matrix, as its limits are in the unit of that.
+///
+/// # Errors
+/// What is wrong in the file, and a matrix without gates: the user's.
+pub fn read(name: &str, catalog: &Catalog, cells: &[Cell]) -> Result<Vec<Gate>> {
+    let matrix = matrices::read(name, catalog, &[])?;
+    if matrix.gates.is_empty() {
+        return Err(usage(format!("the matrix {name} has no [[gate]]")));
+    }
+    let found = |gate: &Gate| -> Result<Gate> {
+        let filter = Filter::parse(&gate.filter, catalog).map_err(usage)?;
+        let own: Vec<Option<Measure>> =
+            gate.cells.iter().map(|position| matrix.cells[*position].cell.measure()).collect();
+        let watched =
+            |place: &usize| filter.matches(&cells[*place]) && own.contains(&cells[*place].measure());
+        Ok(Gate { cells: (0..cells.len()).filter(watched).collect(), ..gate.clone() })
+    };
+    matrix.gates.iter().map(found).collect()
+}
+
+/// Whether the gates of the matrix hold, as an exit code; each that does not is told. A test shows no figure to judge.
+pub fn judge(run: &Run, slots: &[Slot]) -> u8 {
+    if run.header.effort == TEST_EFFORT {
+        return WELL;
+    }
+    let limits = gates::of_run(run, slots);
+    for one in limits.iter().filter(|one| one.state != State::Holds) {
+        let (state, cell) = (one.state.word(), &one.cell);
+        output::say(&format!("ipcmatrix: gate {state}: {} of `{cell}`: {}", one.limit, one.found));
+    }
+    exit_code(&limits)
+}
+
+/// What gates make of an exit code: a broken one is told before those that nothing is known of.
+pub fn exit_code(gates: &[Checked]) -> u8 {
+    let any = |of: &dyn Fn(State) -> bool| gates.iter().any(|one| of(one.state));
+    if any(&|state| state == State::Broken) {
+        REGRESSED
+    } else if any(&|state| state != State::Holds) {
+        UNDECIDED
+    } else {
+        WELL
+    }
+}
