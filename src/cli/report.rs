@@ -6,18 +6,19 @@ use crate::catalog::Catalog;
 use crate::matrix::Filter;
 use crate::report::cells::slots;
 use crate::report::document::{Document, document};
+use crate::report::load::reduce::{self, journals_below};
 use crate::report::load::{self, Run};
 use crate::report::metric::Metric;
 use crate::report::view::View;
-use crate::report::{Options, csv, gates, html, markdown, text};
+use crate::report::{Options, csv, fleet, gates, html, markdown, text};
 use anyhow::Result;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What would be left out silently is refused.
 fn check(arguments: &Arguments, format: Format) -> Result<()> {
     let shown = &arguments.shown;
     let figure = shown.metric == Metric::Figure;
-    let (svg, html) = (format == Format::Svg, format == Format::Html);
+    let svg = format == Format::Svg;
     if format == Format::Csv && (!figure || shown.published || shown.view().turns()) {
         return Err(usage(
             "csv has the raw samples, one a row: it takes --table and -f, but no --metric, --published, --row, --col or --split",
@@ -31,9 +32,6 @@ fn check(arguments: &Arguments, format: Format) -> Result<()> {
     }
     if arguments.output.is_some() && !svg {
         return Err(usage("-o takes the files of plots: use it with --format svg"));
-    }
-    if (svg || html) && arguments.runs.len() > 1 {
-        return Err(usage("a page or a picture shows one run: name one run at a time"));
     }
     Ok(())
 }
@@ -117,6 +115,37 @@ impl<'a> Wanted<'a> {
         Ok(csv::csv_of(run, muted, |number| shown.contains(&number)))
     }
 
+    /// The report of several runs together.
+    ///
+    /// # Errors
+    /// Words that only one run can answer, and runs that cannot be read or pooled: the user's.
+    fn fleet(&self, journals: &[PathBuf]) -> Result<String> {
+        let shown = &self.arguments.shown;
+        let of_one = matches!(self.format, Format::Csv | Format::Svg);
+        if of_one || shown.published || shown.metric != Metric::Figure {
+            return Err(usage(format!(
+                "these are {} runs, which have figures in common and nothing else: name one run at a time for csv, svg, --metric \
+                 and --published",
+                journals.len()
+            )));
+        }
+        let user = |error: anyhow::Error| usage(format!("{error:#}"));
+        let runs = reduce::read(journals).map_err(user)?;
+        let mut tables = runs.tables.clone();
+        if !self.is_whole() {
+            let cells = runs.known.cells();
+            let keeps = |cell: &_| self.filters.iter().all(|filter| filter.matches(cell));
+            self.view.apply(&mut tables, |number| &cells[number], keeps).map_err(user)?;
+        }
+        let mut document = fleet::document(&runs, &tables).map_err(user)?;
+        document.facts.extend(self.view.fact(&shown.filter).map(|text| ("shown", text)));
+        Ok(match self.format {
+            Format::Text => text::render(document),
+            Format::Html => html::render(&document, None),
+            _ => markdown::render(&document, false),
+        })
+    }
+
     /// The report of one run.
     fn one(&self, run: &mut Run, path: &Path) -> Result<String> {
         match self.format {
@@ -133,7 +162,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Prints each run in the format, or fills the blocks of a file.
+/// Prints a run, or several together, in the format, or fills the blocks of a file.
 ///
 /// # Errors
 /// A run that cannot be read: exit code 2, as it is a file that is not valid. Likewise gates that are asked for and not there.
@@ -142,27 +171,42 @@ pub fn report(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         return splice::splice(target, arguments, catalog);
     }
     let wanted = Wanted::of(arguments, Format::Text, catalog)?;
-    let mut documents = Vec::new();
-    let mut limits = Vec::new();
-    for path in &arguments.runs {
-        let mut run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
-        limits.extend(gates::of_run(&run, &slots(&run, Metric::Figure)));
-        if let (Format::Svg, Some(folder)) = (wanted.format, &arguments.output) {
-            plots::all(&wanted.document(&mut run, false)?, arguments, folder)?;
-            return Ok(WELL);
-        }
-        documents.push(wanted.one(&mut run, path)?);
+    let user = |error: anyhow::Error| usage(format!("{error:#}"));
+    let journals = arguments.runs.iter().map(|path| journals_below(path)).collect::<Result<Vec<_>>>();
+    let journals = journals.map_err(user)?.concat();
+    let limits = if arguments.gate { limits(&journals)? } else { Vec::new() };
+    match journals.as_slice() {
+        [path] => single(&wanted, path)?,
+        several => output::print(&wanted.fleet(several)?)?,
     }
-    let muted = arguments.muted.codes();
+    Ok(if arguments.gate { gating::exit_code(&limits) } else { WELL })
+}
+
+/// Prints the report of one run, or writes its plots.
+fn single(wanted: &Wanted, path: &Path) -> Result<()> {
+    let mut run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
+    if let (Format::Svg, Some(folder)) = (wanted.format, &wanted.arguments.output) {
+        return plots::all(&wanted.document(&mut run, false)?, wanted.arguments, folder);
+    }
+    let muted = wanted.arguments.muted.codes();
     if wanted.format == Format::Csv && !muted.is_empty() {
         output::say(&format!("muted: {}", muted.words()));
     }
-    if arguments.gate && limits.is_empty() {
+    output::print(&wanted.one(&mut run, path)?)
+}
+
+/// What comes of the gates that the runs were made with; never nothing.
+fn limits(journals: &[PathBuf]) -> Result<Vec<gates::Checked>> {
+    let mut limits = Vec::new();
+    for path in journals {
+        let run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
+        limits.extend(gates::of_run(&run, &slots(&run, Metric::Figure)));
+    }
+    if limits.is_empty() {
         return Err(usage(
             "no run has a gate with max or min, so nothing can be judged: write [[gate]] into the matrix and run it, or judge \
              max_regression by `ipcmatrix compare`",
         ));
     }
-    output::print(&documents.join("\n"))?;
-    Ok(if arguments.gate { gating::exit_code(&limits) } else { WELL })
+    Ok(limits)
 }

@@ -307,10 +307,15 @@ fn shown(
             visits.map(|(measured, off)| metric.of(cell, measured, *off)).collect();
         return of(&values?, &Estimate::clone);
     }
+    of(ns, &|ns| in_unit(cell, ns))
+}
+
+/// A time in nanoseconds an operation, in the unit of the cell's measure.
+pub(super) fn in_unit(cell: &Cell, ns: &Estimate) -> Estimate {
     let of_one_ns = measure_value(cell, 1.0);
     match cell.measure() {
-        Some(Measure::Bandwidth) => of(ns, &|ns| rate(ns, of_one_ns)),
-        _ => of(ns, &|ns| ns.scaled(of_one_ns)),
+        Some(Measure::Bandwidth) => rate(ns, of_one_ns),
+        _ => ns.scaled(of_one_ns),
     }
 }
 

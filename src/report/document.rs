@@ -157,7 +157,7 @@ impl Warnings<'_> {
 }
 
 /// What holds for the whole table: the unit, axes of one value, a scale.
-fn captions(projection: &Projection) -> Vec<String> {
+pub(super) fn captions(projection: &Projection) -> Vec<String> {
     let metric = projection.metric;
     let mut captions = Vec::new();
     match (metric, projection.table.measure) {

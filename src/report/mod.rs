@@ -15,6 +15,7 @@ pub mod digits;
 pub mod document;
 pub mod escape;
 pub mod facts;
+pub mod fleet;
 pub mod gates;
 pub mod html;
 pub mod keep;

@@ -55,7 +55,8 @@ pub fn project(run: &Run, metric: Metric) -> Result<Vec<Projection<'_>>> {
             made.push((metric, slots(run, metric)));
         }
         let slots = made.iter().find(|(known, _)| *known == metric).map_or(&[][..], |(_, slots)| slots);
-        let projection = project_table(run, table, metric, slots);
+        let cell = |index: usize| &run.header.cells[index].cell;
+        let projection = project_table(&cell, table, metric, slots);
         projections.push(projection.with_context(|| format!("table {:?}", table.id))?);
     }
     Ok(projections)
@@ -74,14 +75,17 @@ fn shown(table: &Table, asked: Metric) -> Result<Metric> {
 /// A cell of a table, and what came of it.
 type Found<'a> = (&'a Cell, &'a Slot);
 
-fn project_table<'a>(
-    run: &'a Run,
+/// A table with a slot for each cell, both found by their number.
+///
+/// # Errors
+/// Those of [`project`].
+pub(super) fn project_table<'a>(
+    cell: &dyn Fn(usize) -> &'a Cell,
     table: &'a Table,
     metric: Metric,
     slots: &[Slot],
 ) -> Result<Projection<'a>> {
-    let found: Vec<Found> =
-        table.cells.iter().map(|index| (&run.header.cells[*index].cell, &slots[*index])).collect();
+    let found: Vec<Found> = table.cells.iter().map(|index| (cell(*index), &slots[*index])).collect();
     check(table, &found)?;
     let mut grids = Vec::new();
     for split in combinations(table, &found) {

@@ -308,7 +308,7 @@ fn report_of_what_is_no_run() {
     fs::create_dir(folder.path().join("hollow")).unwrap();
     let cases = [
         ("missing", "cannot read missing: expected the folder of a run"),
-        ("hollow", "cannot read hollow/records.jsonl: expected the folder of a run"),
+        ("hollow", "hollow holds no run: expected the folder of a run"),
         ("empty", "empty holds nothing: expected a journal"),
         ("binary", "binary:1: not text"),
         ("prose", "prose:1: expected a header"),

@@ -56,7 +56,7 @@ fn refused() {
         (&["--format", "svg", "-o", "file"], "cannot make the folder file"),
         (&["--format", "svg", "--published", "--table", "A.2"], "leave out --published"),
         (&["--format", "html", "-o", "x"], "use it with --format svg"),
-        (&["--format", "html", "again"], "name one run at a time"),
+        (&["--format", "svg", "again"], "cannot read again: expected the folder of a run"),
     ];
     for (words, message) in cases {
         let ended = report(&folder, "small.jsonl", words).run().exits(2).says(&[message]);

@@ -9,6 +9,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         trial("views::every_format_shows_what_was_chosen", &[], every_format),
         trial("views::nothing_is_averaged_and_nothing_left_out_silently", &[], refused),
+        trial("views::folders_of_runs_are_one_report", &[], several_runs),
         trial("views::csv_has_the_samples_of_the_chosen_cells", &[], samples),
     ]
 }
@@ -67,4 +68,33 @@ fn samples() {
     let expected: Vec<&str> = whole.lines().filter(wanted).collect();
     assert!(expected.len() > 3 && expected.len() < whole.lines().count());
     assert_eq!(shown.lines().collect::<Vec<_>>(), expected);
+}
+
+fn several_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    for run in ["h1/a", "h2/a", "h2/deeper/b"] {
+        std::fs::create_dir_all(folder.path().join(run)).unwrap();
+        std::fs::copy(small(), folder.path().join(run).join("records.jsonl")).unwrap();
+    }
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    let fleet = |words: &[&str]| Program::ipcmatrix(["report"]).args(words).folder(folder.path());
+    let all = fleet(&["."]).run().exits(0).stdout;
+    assert!(all.starts_with("ipcmatrix: 3 runs\n") && all.contains("3 runs on 3 hosts"), "{all}");
+    assert_eq!(fleet(&["h1", "h2"]).run().exits(0).stdout, all, "the same runs by other words");
+    let one = fleet(&[".", "--table", "A.2", "--row", "mechanism", "--format", "md"]).run().exits(0).stdout;
+    assert!(
+        one.contains("## A.2 ") && !one.contains("## A.4 ") && one.contains("rows by mechanism"),
+        "{one}"
+    );
+    fleet(&["empty"]).run().exits(2).says(&["empty holds no run: expected"]);
+    for words in [
+        &[".", "--format", "csv"][..],
+        &[".", "--format", "svg"],
+        &[".", "--metric", "ns_per_op"],
+        &[".", "--published"],
+    ] {
+        fleet(words).run().exits(2).says(&["these are 3 runs"]);
+    }
+    std::fs::write(folder.path().join("h1/a/records.jsonl"), "{}\n").unwrap();
+    fleet(&["."]).run().exits(2).says(&["h1/a/records.jsonl:1: no schema"]);
 }

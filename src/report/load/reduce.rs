@@ -6,8 +6,9 @@ mod visits;
 
 use super::{JOURNAL, journal_path, lines};
 use crate::compare::stored::{Known, Stored};
-use crate::record::Gate;
+use crate::record::{Gate, Table};
 use anyhow::{Context, Result, anyhow, ensure};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,31 @@ pub struct Runs {
     pub known: Known,
     /// The gates that each of them was made with, in the same order, the cells of each by their number in [`Runs::known`].
     pub gates: Vec<Vec<Gate>>,
+    /// The tables of all runs, each once, in the order in which the runs name them; their cells likewise.
+    pub tables: Vec<Table>,
+}
+
+impl Runs {
+    /// Takes the tables of another run in: one that is there already gets the cells that it did not have.
+    fn add_tables(&mut self, tables: Vec<Table>) {
+        for table in tables {
+            let same = |own: &&mut Table| {
+                let shape = |table: &Table| (table.measure, table.row, table.column);
+                own.id == table.id
+                    && shape(own) == shape(&table)
+                    && own.split == table.split
+                    && own.metric == table.metric
+            };
+            match self.tables.iter_mut().find(same) {
+                Some(own) if own.cells == table.cells => {}
+                Some(own) => {
+                    let known: BTreeSet<usize> = own.cells.iter().copied().collect();
+                    own.cells.extend(table.cells.iter().filter(|cell| !known.contains(cell)));
+                }
+                None => self.tables.push(table),
+            }
+        }
+    }
 }
 
 /// The journals that a path given by a user stands for: the path itself where it is a run or a journal, else every run below
@@ -88,9 +114,10 @@ pub fn read(paths: &[PathBuf]) -> Result<Runs> {
     let mut all =
         Runs { known: known.into_inner().unwrap_or_else(PoisonError::into_inner), ..Runs::default() };
     for (_, one) in done {
-        let (run, gates) = one?;
+        let (run, gates, tables) = one?;
         all.runs.push(run);
         all.gates.push(gates);
+        all.add_tables(tables);
     }
     Ok(all)
 }
@@ -101,7 +128,7 @@ fn following<'a>(next: &AtomicUsize, paths: &'a [PathBuf]) -> (usize, Option<&'a
     (at, paths.get(at))
 }
 
-fn read_one(path: &Path, known: &Mutex<Known>) -> Result<(Stored, Vec<Gate>)> {
+fn read_one(path: &Path, known: &Mutex<Known>) -> Result<(Stored, Vec<Gate>, Vec<Table>)> {
     let name = path.display().to_string();
     let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
     let mut begun: Option<Begun> = None;

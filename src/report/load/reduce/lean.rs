@@ -1,7 +1,7 @@
 //! A line of a journal without what a comparison does not need: what is left out is skipped and never built.
 
 use crate::cell::Cell;
-use crate::record::{Gate, Lead, Line, Overhead, SCHEMA};
+use crate::record::{Gate, Lead, Line, Overhead, SCHEMA, Table};
 use crate::report::load::{SECOND_HEADER, check_cell, check_header, explain, parse_line};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
@@ -17,6 +17,7 @@ pub struct Header {
     /// The text of each cell, as visits most likely have it.
     pub texts: Vec<String>,
     pub gates: Vec<Gate>,
+    pub tables: Vec<Table>,
 }
 
 /// A visit.
@@ -107,8 +108,8 @@ pub fn header(line: &str) -> Result<Header> {
     );
     let texts = header.cells.iter().map(|planned| serde_json::to_string(&planned.cell));
     let texts = texts.collect::<serde_json::Result<Vec<String>>>()?;
-    let crate::record::Header { version, effort, machine_class, cells, gates, .. } = header;
-    Ok(Header { version, effort, machine_class, cells, texts, gates })
+    let crate::record::Header { version, effort, machine_class, cells, gates, tables, .. } = header;
+    Ok(Header { version, effort, machine_class, cells, texts, gates, tables })
 }
 
 /// Reads another line; `None` where it is no visit.

@@ -4,7 +4,7 @@ use super::lean::{self, Header, Visit};
 use crate::compare::stored::{Distant, Had, Known, Reduced, Settings, Stored};
 use crate::measure::stats::modes::Modes;
 use crate::measure::stats::{Estimate, loop_counts};
-use crate::record::{Gate, Lead};
+use crate::record::{Gate, Lead, Table};
 use crate::report::document::with_remedy;
 use anyhow::Result;
 use serde_json::{Map, Value};
@@ -60,7 +60,7 @@ impl Begun {
         Ok(())
     }
 
-    pub fn finish(self, name: String, known: &Mutex<Known>) -> (Stored, Vec<Gate>) {
+    pub fn finish(self, name: String, known: &Mutex<Known>) -> (Stored, Vec<Gate>, Vec<Table>) {
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         let numbers: Vec<usize> =
             self.header.cells.iter().map(|planned| known.number(&planned.cell)).collect();
@@ -74,8 +74,12 @@ impl Begun {
         for gate in &mut gates {
             gate.cells.iter_mut().for_each(|cell| *cell = numbers[*cell]);
         }
+        let mut tables = self.header.tables;
+        for table in &mut tables {
+            table.cells.iter_mut().for_each(|cell| *cell = numbers[*cell]);
+        }
         let Header { machine_class: machine, effort, version, .. } = self.header;
-        (Stored { name, machine, effort, version, cells }, gates)
+        (Stored { name, machine, effort, version, cells }, gates, tables)
     }
 }
 
