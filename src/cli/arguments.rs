@@ -31,7 +31,8 @@ const EXAMPLES: &str = "\
 Examples:
   ipcmatrix run                          the tables of Stevens' Appendix A, in three minutes
   ipcmatrix run --quick locks            lock primitives by thread count, in one minute
-  ipcmatrix run my-matrix.toml -o out    a matrix of your own
+  ipcmatrix init                         write my-matrix.toml, a matrix of your own to begin with
+  ipcmatrix run my-matrix.toml -o out    run it
   ipcmatrix plan appendix                what would be run, what this machine refuses, and why
   ipcmatrix list mechanisms              what there is
   ipcmatrix report reports/2026-01-31-intel-xeon-2cpu --format md

@@ -151,14 +151,18 @@ fn told(visit: &Visit) -> String {
 
 fn line(standing: &Standing, cell: &Cell) -> String {
     let elapsed_s = standing.elapsed_ns as f64 / 1e9;
+    // A day is no limit that anybody waits for.
+    let of = match standing.budget_s {
+        budget_s if budget_s < 86_400.0 => format!(" of {budget_s:.0} s"),
+        _ => String::new(),
+    };
     format!(
-        "round {}, visit {}/{} | {} of {} cells precise enough | {elapsed_s:.0} s of {:.0} s | {cell}",
+        "round {}, visit {}/{} | {} of {} cells precise enough | {elapsed_s:.0} s{of} | {cell}",
         standing.round,
         standing.place + 1,
         standing.of,
         standing.done_cells,
-        standing.cells,
-        standing.budget_s
+        standing.cells
     )
 }
 

@@ -287,7 +287,11 @@ fn full_output_of_help() {
 
 fn help_has_examples() {
     let ended = Program::ipcmatrix(["--help"]).run().exits(0);
-    ended.prints(&["Usage: ipcmatrix <COMMAND>", "Examples:\n  ipcmatrix run ", "Exit codes: 0 all well"]);
+    ended.prints(&[
+        "Usage: ipcmatrix [OPTIONS] <COMMAND>",
+        "Examples:\n  ipcmatrix run ",
+        "Exit codes: 0 all well",
+    ]);
     for command in ["run", "plan", "list", "report"] {
         let ended = Program::ipcmatrix([command, "--help"]).run().exits(0);
         ended.prints(&["Usage: ipcmatrix ", &format!("Examples:\n  ipcmatrix {command}")]);
