@@ -196,37 +196,37 @@ mod tests {
 
     #[test]
     fn mistakes_in_a_gate_have_their_line_and_say_what_was_expected() {
-        refused("filter = \"mechanism:pip\"\nmax_regression = \"5%\"", 18, "did you mean `pipe`?");
-        refused("filter = \"*\"\nmx = \"1s\"\nmax_regression = \"5%\"", 19, "did you mean `max`?");
-        refused("filter = \"*\"", 17, "limits nothing: expected `max`, `min` or `max_regression`");
-        refused("max_regression = \"5%\"", 17, "the key `filter` is missing");
+        refused("filter = \"mechanism:pip\"\nmax_regression = \"5%\"", 20, "did you mean `pipe`?");
+        refused("filter = \"*\"\nmx = \"1s\"\nmax_regression = \"5%\"", 21, "did you mean `max`?");
+        refused("filter = \"*\"", 19, "limits nothing: expected `max`, `min` or `max_regression`");
+        refused("max_regression = \"5%\"", 19, "the key `filter` is missing");
         refused(
             "filter = \"measure:bandwidth\"\nmin = \"5 Mb/s\"",
-            19,
+            21,
             "unknown unit `Mb/s`; did you mean `MB/s`?",
         );
         for number in ["\"us\"", "\"0us\"", "\"-1us\"", "\"5\"", "\"1.2.3s\"", "7"] {
-            refused(&format!("filter = \"measure:round_trip\"\nmax = {number}"), 19, "such as \"10us\"");
+            refused(&format!("filter = \"measure:round_trip\"\nmax = {number}"), 21, "such as \"10us\"");
         }
         for part in ["\"5\"", "\"0%\"", "\"nan%\"", "\"-5%\"", "\"2000%\"", "5"] {
-            refused(&format!("filter = \"*\"\nmax_regression = {part}"), 19, "expected a percentage");
+            refused(&format!("filter = \"*\"\nmax_regression = {part}"), 21, "expected a percentage");
         }
     }
 
     #[test]
     fn a_limit_is_in_the_unit_of_the_one_measure_that_it_watches() {
-        refused("filter = \"*\"\nmax = \"1s\"", 17, "add `measure:bandwidth` to its filter");
+        refused("filter = \"*\"\nmax = \"1s\"", 19, "add `measure:bandwidth` to its filter");
         refused(
             "filter = \"measure:bandwidth\"\nmax = \"1s\"",
-            17,
+            19,
             "`1s` is no limit of bandwidth: expected a rate",
         );
-        refused("filter = \"measure:round_trip\"\nmax = \"1B/s\"", 17, "expected a time");
+        refused("filter = \"measure:round_trip\"\nmax = \"1B/s\"", 19, "expected a time");
         assert!(read("filter = \"*\"\nmax_regression = \"5%\"").is_ok(), "a part is of any measure");
     }
 
     #[test]
     fn a_gate_that_watches_nothing_is_a_mistake() {
-        refused("filter = \"message_bytes:128\"\nmax_regression = \"5%\"", 17, "this gate watches nothing");
+        refused("filter = \"message_bytes:128\"\nmax_regression = \"5%\"", 19, "this gate watches nothing");
     }
 }

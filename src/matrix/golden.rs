@@ -10,7 +10,7 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
         "titel = \"T\"",
         &[
             "1:1: the key `title` is missing: expected a string: the heading of the report",
-            "2:1: unknown key `titel`; did you mean `title`? Allowed: schema, title, budget, table, exclude, include",
+            "2:1: unknown key `titel`; did you mean `title`? Allowed: schema, title, budget, table, exclude, include, gate",
         ],
     ),
     (
@@ -217,8 +217,8 @@ const BAD_LINES: &[(&str, &str, &[&str])] = &[
         "schema",
         "schema = 1\nx = 1\ny = 2",
         &[
-            "2:1: unknown key `x`. Allowed: schema, title, budget, table, exclude, include",
-            "3:1: unknown key `y`. Allowed: schema, title, budget, table, exclude, include",
+            "2:1: unknown key `x`. Allowed: schema, title, budget, table, exclude, include, gate",
+            "3:1: unknown key `y`. Allowed: schema, title, budget, table, exclude, include, gate",
         ],
     ),
 ];
@@ -263,7 +263,7 @@ fn bad_ends() -> Vec<(String, &'static [&'static str])> {
     vec![
         (
             format!("{GOOD}[[gate]]\nfilter = \"*\"\n"),
-            &["19:3: unknown key `gate`. Allowed: schema, title, budget, table, exclude, include"],
+            &["19:1: this gate limits nothing: expected `max`, `min` or `max_regression`"],
         ),
         (
             format!("{GOOD}{}", &GOOD[GOOD.find("[[table]]").unwrap()..]),
@@ -277,7 +277,7 @@ fn bad_ends() -> Vec<(String, &'static [&'static str])> {
         ),
         (
             format!("{GOOD}[[exclude]]\nfilter = \"mechanism:pipe\"\ntables = [\"A.3\"]\n"),
-            &["21:11: unknown table `A.3`. Allowed: A.2"],
+            &["21:11: unknown table `A.3`; did you mean `A.2`? Allowed: A.2"],
         ),
         (
             format!("{GOOD}[[exclude]]\ntables = [\"A.2\"]\n"),
