@@ -63,6 +63,12 @@ pub fn read(path: &Path, class: &[String; 2], version: &str) -> Result<Option<Fl
 /// Those of [`read`], and a file that was named and is not there.
 pub fn find(named: Option<&Path>, class: Option<&[String; 2]>) -> Result<(Option<Floors>, String)> {
     let Some(class) = class else {
+        if let Some(path) = named {
+            return Err(usage(format!(
+                "the floors of {} are of one class of machines, and the class of this one cannot be told: leave out --floors",
+                path.display()
+            )));
+        }
         return Ok((None, "none are used, as the class of this machine cannot be told".to_owned()));
     };
     let none = |class: &[String; 2]| {

@@ -95,7 +95,9 @@ fn verdict(effect: &Effect, margin: &Margin, q: Option<f64>) -> Verdict {
     if effect.interval_90.is_some_and(within) {
         return Verdict::Equal;
     }
-    let above_floor = margin.floor.map(|floor| size > floor);
+    // Where no test tells, an effect must be of interest too.
+    let above_floor =
+        margin.floor.map(|floor| size > if q.is_some() { floor } else { floor.max(margin.least) });
     match (q.map(|q| q <= FALSE_DISCOVERIES), above_floor) {
         (Some(true) | None, Some(true)) | (Some(true), None) => direction(effect.log_ratio),
         (Some(true) | None, Some(false)) => Verdict::Undecided(Reason::BelowFloor),

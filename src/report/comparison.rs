@@ -7,6 +7,7 @@ use super::escape::command;
 use super::facts::{ended_fact, visits_fact};
 use super::load::Run;
 use super::metric::Metric;
+use super::warnings::{self, Told};
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::compare::pairs::{Found, Missing, Pair, pairs};
 use crate::compare::{FALSE_DISCOVERIES, Judged, MOST_NEEDED, Reason, Verdict, judge};
@@ -44,15 +45,17 @@ pub fn rows(run: &Run) -> Vec<Row<'_>> {
 }
 
 /// The comparison of a run with arms.
-pub(super) fn document(run: &Run, arms: &Arms) -> Document {
+pub(super) fn document(run: &Run, arms: &Arms, told: &mut Told) -> Document {
     let rows = rows(run);
     let measures = Measure::ALL.iter().map(|measure| {
         let of: Vec<&Row> = rows.iter().filter(|row| row.pair.a.measure() == Some(*measure)).collect();
         (*measure, of)
     });
+    let mut above = warnings::facts(told, &slots(run, Metric::Figure));
+    above.extend(facts(run, arms, &rows));
     Document {
         title: format!("ipcmatrix: {}, {} against {}", run.header.matrices.join(", "), arms.a, arms.b),
-        facts: facts(run, arms, &rows),
+        facts: above,
         reading: reading(),
         sheets: measures
             .filter(|(_, rows)| !rows.is_empty())

@@ -87,11 +87,11 @@ impl Place {
 /// # Errors
 /// Those of [`project`].
 pub fn document(run: &Run, options: Options) -> Result<Document> {
-    if let (Some(arms), Metric::Figure) = (&run.header.arms, options.metric) {
-        return Ok(comparison::document(run, arms));
-    }
     let findings = Findings::of(run, options.muted);
     let mut told = Told::nothing(&findings);
+    if let (Some(arms), Metric::Figure) = (&run.header.arms, options.metric) {
+        return Ok(comparison::document(run, arms, &mut told));
+    }
     let slots = slots(run, Metric::Figure);
     let mut above = match options.brief {
         true => brief_facts(run, &findings, &slots),

@@ -180,8 +180,11 @@ impl Run<'_> {
     ) -> Result<(), Stop> {
         let of = order.iter().map(Vec::len).sum();
         let mut place = 0;
-        for cells in order {
-            let waited_ns = self.quiet(cells, round, visitor).map_err(Stop::Signal)?;
+        for (index, cells) in order.iter().enumerate() {
+            // Nothing comes between the two arms of a pair.
+            let second_arm = self.header.arms.is_some() && index % 2 == 1;
+            let waited_ns =
+                if second_arm { None } else { self.quiet(cells, round, visitor).map_err(Stop::Signal)? };
             if self.over_budget(cells) {
                 return Err(Stop::Reason("budget"));
             }

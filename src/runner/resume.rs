@@ -130,6 +130,11 @@ pub fn refusal(then: &Header, now: &Header) -> Option<String> {
     let known = |fact: &Option<String>| fact.is_some();
     let rules = [
         (
+            then.arms.is_none() && now.arms.is_none(),
+            "it compares two arms, and only a run of one can be resumed: begin anew with `ipcmatrix ab`"
+                .to_owned(),
+        ),
+        (
             then.matrix_crc32 == now.matrix_crc32,
             "the matrix is another one, or this machine can now run other cells of it".to_owned(),
         ),

@@ -85,9 +85,12 @@ pub fn verdict(findings: &Findings, slots: &[Slot]) -> Option<Verdict> {
     let graded: Vec<Grade> = figures.iter().filter_map(|figure| figure.grade()).collect();
     let poor = graded.iter().filter(|grade| **grade >= Grade::D).count();
     let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
-    let word = match visits {
-        0 => Word::Unusable,
-        _ => Word::of(share(disturbed, visits), (!graded.is_empty()).then(|| share(poor, graded.len()))),
+    let poor = (!graded.is_empty()).then(|| share(poor, graded.len()));
+    let word = match (visits, Word::of(share(disturbed, visits), poor)) {
+        (0, _) => Word::Unusable,
+        // Where most cells have no grade nothing shows that it was quiet.
+        (_, Word::Quiet) if 2 * graded.len() < figures.len() => Word::Usable,
+        (_, word) => word,
     };
     let mut causes: Vec<(Code, usize)> = Code::all()
         .filter(|code| code.detector().disturbs)
