@@ -56,7 +56,7 @@ fn a_disturbed_visit_reaches_every_format() {
         let lines: Vec<&str> = document.lines().collect();
         let verdict = lines.iter().position(|line| line.contains("verdict")).unwrap();
         assert!(
-            lines[2].contains("verdict") && lines[2].contains("quiet: 1 of 85 visits disturbed (2 %)"),
+            lines[2].contains("verdict") && lines[2].contains("quiet: 1 of 85 visits disturbed (1 %)"),
             "{document}"
         );
         assert!(lines[verdict + 1].contains("cause"), "{document}");
