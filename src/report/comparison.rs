@@ -1,6 +1,6 @@
 //! The report of a run of two arms: a row a cell, with both figures, the ratio of times and the verdict.
 
-use super::cells::{measure_unit, measure_value, slots};
+use super::cells::{Slot, measure_unit, measure_value, slots};
 use super::digits::{counted, uncertainty, value};
 use super::document::{Document, Footnotes, Panel, Place, Sheet, split_value};
 use super::escape::command;
@@ -51,8 +51,9 @@ pub(super) fn document(run: &Run, arms: &Arms, told: &mut Told) -> Document {
         let of: Vec<&Row> = rows.iter().filter(|row| row.pair.a.measure() == Some(*measure)).collect();
         (*measure, of)
     });
-    let mut above = warnings::facts(told, &slots(run, Metric::Figure));
-    above.extend(facts(run, arms, &rows));
+    let slots = slots(run, Metric::Figure);
+    let mut above = warnings::facts(told, &slots);
+    above.extend(facts(run, arms, &rows, &slots));
     Document {
         title: format!("ipcmatrix: {}, {} against {}", run.header.matrices.join(", "), arms.a, arms.b),
         facts: above,
@@ -64,7 +65,7 @@ pub(super) fn document(run: &Run, arms: &Arms, told: &mut Told) -> Document {
     }
 }
 
-fn facts(run: &Run, arms: &Arms, rows: &[Row]) -> Vec<(&'static str, String)> {
+fn facts(run: &Run, arms: &Arms, rows: &[Row], slots: &[Slot]) -> Vec<(&'static str, String)> {
     let header = &run.header;
     let mut facts = vec![
         ("command", command(&header.command)),
@@ -76,7 +77,7 @@ fn facts(run: &Run, arms: &Arms, rows: &[Row]) -> Vec<(&'static str, String)> {
         ("verdicts", verdicts(rows)),
         ("visits", format!("{}; {} asked for", visits_fact(run), counted(arms.rounds as usize, "round"))),
         ("floors", arms.floors_from.clone()),
-        ("ended", ended_fact(run, &slots(run, Metric::Figure))),
+        ("ended", ended_fact(run, slots)),
     ];
     if arms.a == arms.b {
         facts.push((
