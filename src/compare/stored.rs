@@ -9,7 +9,7 @@ mod strata;
 
 pub use settings::{Known, Settings};
 pub use side::{Side, figure_of};
-pub use strata::Stratum;
+pub use strata::{FAR_RATIO, Stratum};
 
 use super::floors::Floors;
 use super::pairs::least;

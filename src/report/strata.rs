@@ -2,6 +2,7 @@
 //! and two CPUs that were near to each other or far.
 
 use crate::cell::{Axis, Cell};
+use crate::compare::stored::FAR_RATIO;
 use crate::measure::stats::modes::{Mode, Modes, distant};
 use crate::measure::stats::{Estimate, median};
 use crate::record::{Measured, Sample};
@@ -15,8 +16,6 @@ pub const NEAR: &str = "near";
 /// Visits in which they were far.
 pub const FAR: &str = "far";
 
-/// How many times as long the way of a cache line must be, at least, to be far.
-pub const FAR_RATIO: f64 = 1.5;
 /// The fewest visits that are a stratum.
 pub const LEAST_VISITS: usize = 2;
 

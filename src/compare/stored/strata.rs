@@ -15,7 +15,7 @@ pub enum Stratum {
 }
 
 /// How many times as long a ping-pong must take, at least, to be far.
-const FAR_RATIO: f64 = 1.5;
+pub const FAR_RATIO: f64 = 1.5;
 
 /// Visits in one stratum from which on a run has a figure there.
 const LEAST_VISITS: usize = 3;
