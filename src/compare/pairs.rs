@@ -24,6 +24,8 @@ pub struct Found {
     pub a_ns: Estimate,
     /// Nanoseconds an operation of arm b.
     pub b_ns: Estimate,
+    /// Nanoseconds an operation of arm a and of arm b, a pair a round, as they are compared.
+    pub both_ns: Vec<[f64; 2]>,
     /// The logarithms of the ratio of times, arm b over arm a, one a round.
     pub log_ratios: Vec<f64>,
     /// What they say together.
@@ -96,15 +98,15 @@ fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> R
         Some(overhead) if net => measured.lead_ns() - overhead.twin_ns,
         _ => measured.lead_ns(),
     };
-    let a: Vec<f64> = both.iter().map(|(a, _)| of(a)).collect();
-    let b: Vec<f64> = both.iter().map(|(_, b)| of(b)).collect();
-    let log_ratios: Vec<f64> = a.iter().zip(&b).map(|(a, b)| (b / a).ln()).collect();
-    if a.iter().chain(&b).any(|ns| *ns <= 0.0) {
+    let both_ns: Vec<[f64; 2]> = both.iter().map(|(a, b)| [of(a), of(b)]).collect();
+    if both_ns.as_flattened().iter().any(|ns| *ns <= 0.0) {
         return Err(Missing::BelowResolution);
     }
-    let estimates = (Estimate::of(&a), Estimate::of(&b), Effect::of_pairs(&log_ratios));
+    let log_ratios: Vec<f64> = both_ns.iter().map(|[a, b]| (b / a).ln()).collect();
+    let arm = |arm: usize| Estimate::of(&both_ns.iter().map(|pair| pair[arm]).collect::<Vec<f64>>());
+    let estimates = (arm(0), arm(1), Effect::of_pairs(&log_ratios));
     let (Some(a_ns), Some(b_ns), Some(effect)) = estimates else { return Err(Missing::BelowResolution) };
-    Ok(Found { a_ns, b_ns, log_ratios, effect, margin, net, ops, alone })
+    Ok(Found { a_ns, b_ns, both_ns, log_ratios, effect, margin, net, ops, alone })
 }
 
 /// A failed visit of an arm, or that it is refused.
