@@ -46,6 +46,9 @@ fn axes_are_arms() {
     assert_eq!((cells.len(), &cells[0]["rounds"]), (1, &Value::from(6)));
     assert_eq!((&cells[0]["a"]["nodelay"], &cells[0]["b"]["nodelay"]), (&"off".into(), &"on".into()));
     assert!(cells[0]["ratio"].as_f64().unwrap() > 0.0 && cells[0]["p"].as_f64().unwrap() <= 1.0);
+    let verdict = &document["verdict"];
+    assert_eq!(verdict["visits"], 12, "of both arms: {verdict}");
+    assert!(cells[0]["warnings"]["a"].is_array() && cells[0]["warnings"]["b"].is_array(), "{document:#}");
     let left_out = document["arms"]["left_out"].as_array().unwrap();
     assert!(left_out.len() == 1 && left_out[0][0].as_str().unwrap().contains("pipe"), "{left_out:?}");
 
@@ -54,6 +57,11 @@ fn axes_are_arms() {
         read("records.jsonl").lines().map(json).filter(|line| line["kind"] == "visit").collect();
     let of = |arm: &str| visits.iter().filter(|visit| visit["arm"] == arm).collect::<Vec<_>>();
     assert_eq!((of("a").len(), of("b").len()), (6, 6));
+    let word = verdict["word"].as_str().unwrap();
+    assert!(
+        read("README.md").contains(&format!("{word}: {} of 12 visits", verdict["disturbed"])),
+        "{verdict}"
+    );
     assert_eq!(visits[0]["arm"], "a", "it chooses how many operations a batch has");
     assert!(visits.iter().all(|visit| visit["ops"] == visits[0]["ops"]), "for both");
     assert!(visits.chunks(2).all(|both| both[0]["round"] == both[1]["round"]));
