@@ -9,6 +9,7 @@ use super::digits::{counted, uncertainty, value};
 use super::document::{Document, Footnotes, Panel, Place, Sheet, split_value};
 use super::escape::command;
 use super::facts::{ended_fact, visits_fact};
+use super::gates::{self, Against, Checked};
 use super::load::Run;
 use super::metric::Metric;
 use super::warnings::{self, Told, Warnings};
@@ -16,7 +17,7 @@ use crate::cell::{Axis, Cell, Measure, Value};
 use crate::compare::pairs::{Found, Missing, Pair, pairs};
 use crate::compare::{FALSE_DISCOVERIES, Judged, MOST_NEEDED, Reason, Verdict, judge};
 use crate::measure::stats::{Estimate, Interval};
-use crate::record::Arms;
+use crate::record::{Arms, Gate};
 use std::collections::BTreeSet;
 
 const HEAD: &[&str] = &["cell", "a", "b", "time b/a", "95 %", "p", "verdict"];
@@ -29,6 +30,19 @@ pub struct Row<'a> {
     pub pair: Pair<'a>,
     /// What to think of it.
     pub judged: Option<Judged>,
+}
+
+impl Row<'_> {
+    /// What a limit of slow-downs is judged by: arm b against arm a.
+    pub(super) fn against(&self) -> Against {
+        let is_regression = match &self.pair.found {
+            Ok(_) => self.judged.is_some_and(|judged| judged.verdict == Verdict::Slower),
+            Err(why) => matches!(why, Missing::Failed { newly: true, .. }),
+        };
+        let log_ratio = self.pair.found.as_ref().map(|found| found.effect.log_ratio);
+        let log_ratio = log_ratio.map_err(|_| remarks(self).join("; "));
+        Against { log_ratio, is_regression, word: word_of(self) }
+    }
 }
 
 /// Every pair of the run, judged together; none where the run has no arms.
@@ -57,14 +71,16 @@ pub(super) fn document(run: &Run, arms: &Arms, told: &mut Told) -> Document {
     let slots = slots(run, Metric::Figure);
     let mut above = warnings::facts(told, &slots);
     above.extend(facts(run, arms, &rows, &slots));
+    let gates = gates::of_run(run, &slots);
+    above.extend(gate_facts(&run.header.gates, &gates));
+    let sheets = measures
+        .filter(|(_, rows)| !rows.is_empty())
+        .map(|(measure, rows)| sheet(measure, &rows, &slots, told));
     Document {
         title: format!("ipcmatrix: {}, {} against {}", run.header.matrices.join(", "), arms.a, arms.b),
         facts: above,
         reading: reading(),
-        sheets: measures
-            .filter(|(_, rows)| !rows.is_empty())
-            .map(|(measure, rows)| sheet(measure, &rows, &slots, told))
-            .collect(),
+        sheets: sheets.chain(gate_sheet(&gates)).collect(),
     }
 }
 
@@ -99,6 +115,26 @@ fn facts(run: &Run, arms: &Arms, rows: &[Row], slots: &[Slot]) -> Vec<(&'static 
     facts
 }
 
+/// How many limits hold, and the gates that have nothing to watch.
+fn gate_facts(gates: &[Gate], checked: &[Checked]) -> Vec<(&'static str, String)> {
+    let counts = (!checked.is_empty()).then(|| gates::counts(checked));
+    let unwatched =
+        unwatched(gates).map(|filter| format!("not judged, as no cell of arm b matches: {filter}"));
+    counts.into_iter().chain(unwatched).map(|text| ("gates", text)).collect()
+}
+
+/// Every limit that was judged.
+fn gate_sheet(checked: &[Checked]) -> Option<Sheet> {
+    let caption =
+        "Figures are those of arm b, the new side; `max_regression` is that of arm b against arm a.";
+    gates::sheet(checked).map(|sheet| Sheet { captions: vec![caption.into()], ..sheet })
+}
+
+/// The filters of gates that match no cell of arm b.
+fn unwatched(gates: &[Gate]) -> impl Iterator<Item = &str> {
+    gates.iter().filter(|gate| gate.cells.is_empty()).map(|gate| gate.filter.as_str())
+}
+
 /// Cells that are not compared, those with the same reason together.
 fn left_out(arms: &Arms) -> Vec<String> {
     let reasons: BTreeSet<&str> = arms.left_out.iter().map(|[_, why]| why.as_str()).collect();
@@ -128,7 +164,7 @@ pub fn word_of(row: &Row) -> &'static str {
     match (&row.pair.found, row.judged) {
         (Ok(_), Some(judged)) => judged.verdict.word(),
         (Err(Missing::Unavailable(_)), _) => "unavailable",
-        (Err(Missing::Failed(_)), _) => "failed",
+        (Err(Missing::Failed { .. }), _) => "failed",
         _ => "not compared",
     }
 }
@@ -257,7 +293,7 @@ fn verdict_text(row: &Row) -> String {
 fn remarks(row: &Row) -> Vec<String> {
     let found = match &row.pair.found {
         Ok(found) => found,
-        Err(Missing::Unavailable(why) | Missing::Failed(why)) => return vec![why.clone()],
+        Err(Missing::Unavailable(why) | Missing::Failed { reason: why, .. }) => return vec![why.clone()],
         Err(Missing::BelowResolution) => {
             return vec!["in some visit nothing was left without the loop around the operations".into()];
         }

@@ -1,11 +1,12 @@
 //! The report of two arms in every format that it has.
 
 use crate::{run, same_as};
+use ipcmatrix::record::{Outcome, Visit};
 use ipcmatrix::report::comparison;
 use ipcmatrix::report::load::Run;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-fn json(run: &Run) -> Value {
+fn parsed(run: &Run) -> Value {
     serde_json::from_str(&comparison::json(run).unwrap()).unwrap()
 }
 
@@ -18,7 +19,7 @@ fn json_is_as_it_was() {
 #[test]
 fn the_verdict_and_the_codes_are_those_of_the_text() {
     let run = run("ab");
-    let (document, text) = (json(&run), crate::text(&run).unwrap());
+    let (document, text) = (parsed(&run), crate::text(&run).unwrap());
     let verdict = &document["verdict"];
     let word = verdict["word"].as_str().unwrap();
     let line = format!("verdict    {word}: {} of {} visits", verdict["disturbed"], verdict["visits"]);
@@ -55,4 +56,64 @@ fn the_pair_that_was_disturbed_is_marked() {
     let table = text.split("round_trip (").nth(1).unwrap();
     let marked: Vec<&str> = table.lines().filter(|line| line.contains('|') && line.contains(mark)).collect();
     assert!(matches!(marked[..], [line] if line.starts_with(" pipe ")), "{mark}: {marked:?}");
+}
+
+/// Limits are held against arm b; slow-downs are those of arm b against arm a.
+#[test]
+fn gates_are_judged_by_the_new_side() {
+    let run = run("ab");
+    let document = parsed(&run);
+    let states: Vec<(&str, &str, &str)> = document["gates"].as_array().unwrap().iter().map(told).collect();
+    let expected = [
+        ("pipe", "max 10us", "holds"),
+        ("pipe", "min 4.4GB/s", "holds"),
+        ("tcp", "min 4.4GB/s", "undecided"),
+        ("posix_queue", "max 50us", "unmeasured"),
+        ("pipe", "max_regression 5%", "broken"),
+        ("tcp", "max_regression 5%", "holds"),
+        ("unix_stream", "max_regression 5%", "broken"),
+    ];
+    assert_eq!(states, expected);
+    let text = crate::text(&run).unwrap();
+    assert!(text.contains("gates      7 limits: 3 hold, 2 broken, 1 undecided, 1 unmeasured\n"), "{text}");
+    assert_eq!(document["gates_not_judged"], json!(["mechanism:eventfd"]));
+    assert!(text.contains("not judged, as no cell of arm b matches: mechanism:eventfd\n"), "{text}");
+}
+
+fn told(gate: &Value) -> (&str, &str, &str) {
+    let word = |value: &'static str| gate[value].as_str().unwrap();
+    (gate["cell"]["mechanism"].as_str().unwrap(), word("limit"), word("state"))
+}
+
+/// A figure of arm a beyond a limit of arm b is what the change is to mend.
+#[test]
+fn arm_a_may_be_beyond_a_limit() {
+    let state = |gib: f64| {
+        let mut run = run("ab");
+        let limit = &mut run.header.gates[1];
+        limit.cells.truncate(1);
+        limit.min.as_mut().unwrap().value = gib;
+        run.header.gates = vec![limit.clone()];
+        parsed(&run)["gates"][0]["state"].as_str().unwrap().to_owned()
+    };
+    // The pipe has 5.46 GB/s in arm a and 6.83 in arm b.
+    assert_eq!([5e9, 6e9, 7.5e9].map(state), ["holds", "holds", "broken"]);
+}
+
+/// What fails in both arms is no change for the worse, and what arm a cannot do nothing that arm b is held to.
+#[test]
+fn a_cell_that_arm_a_has_no_figure_of_breaks_no_gate() {
+    let state = |change: &dyn Fn(&mut Run)| {
+        let mut run = run("ab");
+        change(&mut run);
+        parsed(&run)["gates"][6]["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(state(&|_| ()), "broken");
+    let of_a = |visit: &Visit| visit.cell_index == 5;
+    let failed = Outcome::Failed { phase: "prove".into(), error: "lost".into() };
+    let fails = |run: &mut Run| {
+        run.visits.iter_mut().filter(|visit| of_a(visit)).for_each(|visit| visit.outcome = failed.clone());
+    };
+    assert_eq!(state(&fails), "unmeasured");
+    assert_eq!(state(&|run| run.visits.retain(|visit| !of_a(visit))), "unmeasured");
 }

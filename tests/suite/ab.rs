@@ -14,6 +14,8 @@ pub fn trials() -> Vec<Trial> {
         trial("ab::undecided_cells_end_with_4_behind_the_report", &[], undecided_cells_end_with_4),
         trial("ab::bad_arms_are_mistakes", &[], bad_arms_are_mistakes),
         trial("ab::calibrated_floors_are_used", &[], calibrated_floors_are_used),
+        trial("ab::gates_are_held_against_arm_b", &[], gates_are_held_against_arm_b),
+        trial("ab::gates_without_a_figure_end_with_4", &[], gates_without_a_figure_end_with_4),
     ]
 }
 
@@ -166,4 +168,45 @@ fn calibrated_floors_are_used() {
     Program::ipcmatrix(words.iter().chain(&PIPE)).env("XDG_DATA_HOME", &home).run().exits(0);
     let found = ab(folder.path(), "base", "env:X=1", &PIPE).args(["-o", "two"]).env("XDG_DATA_HOME", &home);
     found.run().exits(0).prints(&["calibrated for machine class"]);
+}
+
+const TABLE: &str = "schema = 1\ntitle = \"Gates\"\n[[table]]\nid = \"t\"\ntitle = \"T\"\nmeasure = \"bandwidth\"\nrow = \"mechanism\"\n\
+                     column = \"placement\"\naxes = { mechanism = [\"pipe\", \"sun_rpc_udp\"], placement = \"same_cpu\", message_bytes = \"1K\" }\n";
+
+/// Six rounds of that table with a gate: a message of 128 KiB against one of 1 KiB, which none by UDP is. Into the folder `out`.
+fn gated(folder: &Path, gate: &str, b: &str) -> Program {
+    std::fs::write(folder.join("gated.toml"), format!("{TABLE}[[gate]]\n{gate}\n")).unwrap();
+    let words =
+        ["ab", "gated.toml", "--no-lock", "-q", "--rounds", "6", "-o", "out", "--a", "base", "--b", b];
+    Program::ipcmatrix(words).folder(folder)
+}
+
+fn gates_are_held_against_arm_b() {
+    let folder = tempfile::tempdir().unwrap();
+    let only = ["-f", "mechanism:pipe"];
+    let gate = "filter = \"mechanism:pipe\"\nmax = \"1B/s\"\nmax_regression = \"5%\"";
+    let ended = gated(folder.path(), gate, "message_bytes=128K").args(only).args(["--format", "json"]).run();
+    let ended = ended.exits(3).says(&["gate broken: max 1B/s of ", "gate broken: max_regression 5% of "]);
+    let document = json(&ended.stdout);
+    let gates = document["gates"].as_array().unwrap();
+    assert!(gates.len() == 2 && gates.iter().all(|gate| gate["state"] == "broken"), "{gates:?}");
+    assert!(gates.iter().all(|gate| gate["cell"]["message_bytes"] == 131_072), "arm b: {gates:?}");
+    let readme = std::fs::read_to_string(folder.path().join("out/README.md")).unwrap();
+    assert!(readme.contains("2 limits: 0 hold, 2 broken"), "{readme}");
+    let later = Program::ipcmatrix(["report", "--gate", "out"]).folder(folder.path()).run().exits(3);
+    later.prints(&["2 limits: 0 hold, 2 broken"]);
+
+    let folder = tempfile::tempdir().unwrap();
+    let gate = "filter = \"mechanism:pipe\"\nmin = \"1B/s\"\nmax_regression = \"1000%\"";
+    gated(folder.path(), gate, "base").args(only).run().exits(0).prints(&["2 limits: 2 hold"]);
+}
+
+/// A difference that was asked for is told all the same.
+fn gates_without_a_figure_end_with_4() {
+    for (more, code) in [(&[][..], 4), (&["--fail-on", "slower"], 3)] {
+        let folder = tempfile::tempdir().unwrap();
+        let gate = "filter = \"mechanism:sun_rpc_udp\"\nmin = \"1B/s\"";
+        let ended = gated(folder.path(), gate, "message_bytes=128K").args(more).run().exits(code);
+        ended.prints(&["1 limit: 0 hold, 1 unmeasured"]).says(&["gate unmeasured: min 1B/s of "]);
+    }
 }

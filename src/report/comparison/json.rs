@@ -1,9 +1,10 @@
 //! The comparison of two arms for programs.
 
-use super::{Row, remarks, rows, word_of};
+use super::{Row, remarks, rows, unwatched, word_of};
 use crate::compare::{Reason, Verdict};
 use crate::measure::stats::Interval;
 use crate::report::cells::{Slot, slots};
+use crate::report::gates::{self, Checked};
 use crate::report::load::Run;
 use crate::report::metric::Metric;
 use crate::report::warnings::{Code, Codes, Findings, verdict};
@@ -32,6 +33,8 @@ pub fn json(run: &Run) -> serde_json::Result<String> {
         "seed": header.seed,
         "arms": header.arms,
         "verdict": verdict(&findings, &slots).map(|verdict| verdict.json()),
+        "gates": gates::of_run(run, &slots).iter().map(Checked::json).collect::<Vec<_>>(),
+        "gates_not_judged": unwatched(&header.gates).collect::<Vec<_>>(),
         "cells": rows.iter().map(|row| cell(row, &findings, &slots)).collect::<Vec<_>>(),
     });
     Ok(serde_json::to_string_pretty(&document)? + "\n")
