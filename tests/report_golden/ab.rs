@@ -15,6 +15,38 @@ fn json_is_as_it_was() {
     same_as("ab.json", &comparison::json(&run("ab")).unwrap());
 }
 
+#[test]
+fn every_format_is_as_it_was() {
+    let run = run("ab");
+    same_as("ab.txt", &crate::text(&run).unwrap());
+    same_as("ab.md", &crate::markdown(&run).unwrap());
+    same_as("ab.page.txt", &read_aloud(&crate::html(&run)));
+    same_as("ab.csv", &crate::csv(&run));
+    assert!(crate::plots(&run).is_empty(), "pairs have no picture");
+}
+
+/// What stands in a page, a line each with its element: its style and script are those of any other.
+fn read_aloud(page: &str) -> String {
+    let tree = roxmltree::Document::parse_with_options(
+        page,
+        roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() },
+    );
+    let tree = tree.unwrap();
+    let main = tree.descendants().find(|node| node.has_tag_name("main")).unwrap();
+    let texts = main.descendants().filter(|node| node.is_text());
+    let said = texts.filter_map(|node| Some((node.parent()?.tag_name().name(), node.text()?.trim())));
+    said.filter(|(_, text)| !text.is_empty()).map(|(name, text)| format!("{name}: {text}\n")).collect()
+}
+
+/// What a gate found is an error of the system at times, and stands in a table.
+#[test]
+fn words_of_an_error_break_no_table() {
+    let markdown = crate::markdown(&run("ab")).unwrap();
+    let gates: Vec<&str> = markdown.split("## gates").nth(1).unwrap().lines().skip(4).collect();
+    assert!(gates.len() == 9 && gates.iter().any(|line| line.contains("&lt;b&gt;")), "{gates:?}");
+    assert!(gates.iter().all(|line| crate::bars(line) == 5), "{gates:?}");
+}
+
 /// What programs are told of disturbances is what readers are told.
 #[test]
 fn the_verdict_and_the_codes_are_those_of_the_text() {
