@@ -46,7 +46,12 @@ pub enum Missing {
     /// The machine or the kernel refuses an arm: which, why and what would help.
     Unavailable(String),
     /// A visit failed.
-    Failed(String),
+    Failed {
+        /// What failed, and in which arm.
+        reason: String,
+        /// Whether arm a was measured: then it is arm b that is broken.
+        newly: bool,
+    },
     /// What is left without the loop around the operations is not above 0 in some visit.
     BelowResolution,
     /// No round has both.
@@ -83,10 +88,9 @@ pub fn least(cell: &Cell) -> f64 {
 }
 
 fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> Result<Found, Missing> {
-    for (arm, (planned, visits)) in ["a", "b"].into_iter().zip(planned.into_iter().zip(visits)) {
-        missing(arm, planned, visits)?;
-    }
     let [by_round_a, by_round_b] = visits.map(by_round);
+    missing("a", planned[0], visits[0], false)?;
+    missing("b", planned[1], visits[1], !by_round_a.is_empty())?;
     let both: Vec<(&Measured, &Measured)> =
         by_round_a.iter().filter_map(|(round, a)| Some((*a, *by_round_b.get(round)?))).collect();
     let alone = by_round_a.len() + by_round_b.len() - 2 * both.len();
@@ -109,8 +113,8 @@ fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> R
     Ok(Found { a_ns, b_ns, both_ns, log_ratios, effect, margin, net, ops, alone })
 }
 
-/// A failed visit of an arm, or that it is refused.
-fn missing(arm: &str, planned: &PlannedCell, visits: &[&Visit]) -> Result<(), Missing> {
+/// A failed visit of an arm, or that it is refused. `newly`: whether the other one was measured.
+fn missing(arm: &str, planned: &PlannedCell, visits: &[&Visit], newly: bool) -> Result<(), Missing> {
     let refusal = visits.iter().find_map(|visit| match &visit.outcome {
         Outcome::Unavailable(unavailable) => Some(unavailable),
         _ => None,
@@ -120,7 +124,7 @@ fn missing(arm: &str, planned: &PlannedCell, visits: &[&Visit]) -> Result<(), Mi
         _ => None,
     });
     match (failure, refusal.or(planned.unavailable.as_ref())) {
-        (Some(text), _) => Err(Missing::Failed(text)),
+        (Some(reason), _) => Err(Missing::Failed { reason, newly }),
         (None, Some(why)) => Err(Missing::Unavailable(format!(
             "arm {arm}: {}; to make it available: {}",
             why.reason, why.remedy

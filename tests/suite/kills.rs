@@ -28,6 +28,9 @@ pub fn trials() -> Vec<Trial> {
             trial(format!("kills::{name}_{moment}"), &[], move || at_a_random_moment(signal, moment))
         })
     });
+    let of_two_arms = signals.map(|(name, signal)| {
+        trial(format!("kills::{name}_between_two_arms"), &[], move || between_two_arms(signal))
+    });
     let others = [
         trial("kills::a_kill_while_a_semaphore_gets_its_name", &[Need::Trace], while_a_name_is_given),
         trial("kills::a_second_interrupt_ends_it_at_once", &[], second_interrupt),
@@ -35,7 +38,7 @@ pub fn trials() -> Vec<Trial> {
         trial("kills::a_second_signal_of_another_kind_ends_it_too", &[], second_of_another_kind),
         trial("kills::a_signal_in_the_first_visit_gives_a_partial_report", &[], during_the_first_visit),
     ];
-    at_random.chain(others).collect()
+    at_random.chain(of_two_arms).chain(others).collect()
 }
 
 /// A run in folders of its own, and what the machine held before.
@@ -57,7 +60,12 @@ impl Victim {
 
     /// The run; it has its own folder for temporary files.
     fn program(&self, matrix: &str) -> Program {
-        Program::ipcmatrix(["run", matrix, "--budget", BUDGET, "-o"])
+        self.measures(&["run", matrix])
+    }
+
+    /// What measures by these words, likewise.
+    fn measures(&self, words: &[&str]) -> Program {
+        Program::ipcmatrix(words.iter().chain(&["--budget", BUDGET, "-o"]))
             .args([self.out()])
             .env("TMPDIR", self.folder.path().join("tmp"))
             .folder(self.folder.path())
@@ -102,6 +110,30 @@ fn at_a_random_moment(signal: Signal, moment: usize) {
         _ if ended.by_signal() && !began => assert_eq!(names(&victim.out()), [""; 0]),
         _ => was_saved(&victim, ended, signal),
     }
+}
+
+/// Where both arms have visits and none of them has all.
+fn between_two_arms(signal: Signal) {
+    let victim = Victim::new();
+    let words =
+        ["ab", "smoke", "--a", "nodelay=off", "--b", "env:IPCMATRIX_X=1", "--rounds", "1000", "--no-lock"];
+    let running = victim.measures(&words).start();
+    let visits = || fs::read_to_string(victim.out().join(JOURNAL)).unwrap_or_default();
+    eventually(|| (!visits().contains("\"arm\":\"b\"")).then(|| "arm b has no visit yet".to_owned()));
+    let mark = running.mark();
+    running.signal(signal);
+    let ended = running.end();
+    victim.left_nothing(&mark);
+    match signal {
+        Signal::SIGKILL => report_renders(&victim.out()),
+        _ => was_saved(&victim, ended, signal),
+    }
+    let run = read_run(&victim.out()).unwrap();
+    assert!(
+        run.header.arms.is_some()
+            && run.visits.len() >= 2
+            && run.end.is_none_or(|end| end.reason != "rounds")
+    );
 }
 
 /// A seed that nobody chose.
