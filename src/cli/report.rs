@@ -208,12 +208,17 @@ fn single(wanted: &Wanted, path: &Path) -> Result<()> {
     output::print(&wanted.one(&mut run, path)?)
 }
 
-/// What comes of the gates that the runs were made with; never nothing.
+/// What comes of the gates that the runs were made with; never nothing. Of many runs those that do not hold are told.
 fn limits(journals: &[PathBuf]) -> Result<Vec<gates::Checked>> {
     let mut limits = Vec::new();
     for path in journals {
         let run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
-        limits.extend(gates::of_run(&run, &slots(&run, Metric::Figure)));
+        let own = gates::of_run(&run, &slots(&run, Metric::Figure));
+        // The report of one run has a table of its gates, that of many has not.
+        if journals.len() > 1 {
+            gating::tell(&format!("{}: ", path.display()), &own);
+        }
+        limits.extend(own);
     }
     if limits.is_empty() {
         return Err(usage(
