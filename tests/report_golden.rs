@@ -2,6 +2,8 @@
 
 #[path = "report_golden/ab.rs"]
 mod ab;
+#[path = "report_golden/consumers.rs"]
+mod consumers;
 #[path = "report_golden/export.rs"]
 mod export;
 

@@ -29,11 +29,16 @@ pub fn judge(run: &Run, slots: &[Slot]) -> u8 {
         return WELL;
     }
     let limits = gates::of_run(run, slots);
+    tell("", &limits);
+    exit_code(&limits)
+}
+
+/// Says which gates do not hold, each line with `place` in front.
+pub fn tell(place: &str, limits: &[Checked]) {
     for one in limits.iter().filter(|one| one.state != State::Holds) {
         let (state, cell) = (one.state.word(), &one.cell);
-        output::say(&format!("ipcmatrix: gate {state}: {} of `{cell}`: {}", one.limit, one.found));
+        output::say(&format!("ipcmatrix: {place}gate {state}: {} of `{cell}`: {}", one.limit, one.found));
     }
-    exit_code(&limits)
 }
 
 /// What gates make of an exit code: a broken one is told before those that nothing is known of.
