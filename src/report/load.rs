@@ -1,10 +1,13 @@
 //! Reads a journal back: a header, visits, an end.
 
+mod line;
+mod parallel;
 pub mod reduce;
 
 use crate::cell::Cell;
-use crate::record::{End, Header, Line, PlannedCell, Resumed, SCHEMA, Versioned, Visit};
+use crate::record::{End, Header, Line, PlannedCell, Resumed, Visit};
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use line::{cut_off, parse_line, text_of};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, ErrorKind};
@@ -87,23 +90,75 @@ fn journal_path(path: &Path) -> Result<PathBuf> {
 /// missing or doubled, a cell that the header does not have; with name and line, what was expected
 /// and what to do.
 pub fn parse_run(bytes: &[u8], name: &str) -> Result<Run> {
+    parse_pieces(&pieces(bytes, PIECE_BYTES), name)
+}
+
+fn parse_pieces(pieces: &[Piece], name: &str) -> Result<Run> {
     let mut parsed = Parsed::default();
-    parsed.torn_line = lines(bytes, name, |line, _| parsed.take(parse_line(line)?))?;
+    for piece in parallel::each(pieces, |piece| piece.read(name)) {
+        for (line, number) in piece.lines {
+            parsed.take(line).with_context(|| format!("{name}:{number}"))?;
+        }
+        parsed.torn_line = piece.torn_line?;
+    }
     parsed.finish(name)
 }
 
-/// Hands each line of a journal over, without its newline and with its number from 1. A last line that has no newline and
-/// is no whole JSON is dropped; whether that was so.
+/// So much of a journal is read by one thread at a time: about a hundred visits.
+const PIECE_BYTES: usize = 1 << 18;
+
+/// Some lines of a journal.
+struct Piece<'a> {
+    bytes: &'a [u8],
+    /// The number of the first line, from 1.
+    first: usize,
+}
+
+/// The lines of a piece in their order, up to the first that cannot be read.
+struct Read {
+    lines: Vec<(Line, usize)>,
+    torn_line: Result<bool>,
+}
+
+impl Piece<'_> {
+    fn read(&self, name: &str) -> Read {
+        let mut read = Vec::new();
+        let torn_line = lines(self.bytes, self.first, name, |text, number| {
+            read.push((parse_line(text)?, number));
+            Ok(())
+        });
+        Read { lines: read, torn_line }
+    }
+}
+
+/// Cuts a journal behind the first newline after each so many bytes; one piece at least.
+fn pieces(bytes: &[u8], piece_bytes: usize) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let (mut rest, mut first) = (bytes, 1);
+    while pieces.is_empty() || !rest.is_empty() {
+        let behind = rest.get(piece_bytes..).unwrap_or_default();
+        let end = behind.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| piece_bytes + at + 1);
+        let (bytes, behind) = rest.split_at(end);
+        pieces.push(Piece { bytes, first });
+        first += bytes.iter().filter(|byte| **byte == b'\n').count();
+        rest = behind;
+    }
+    pieces
+}
+
+/// Hands each line of a journal over, without its newline and with its number, of which the first is given. A last line that
+/// has no newline and is no whole JSON is dropped; whether that was so.
 ///
 /// # Errors
 /// What cannot be read, an empty journal, what is no text, and what `take` says of a line, each with name and line.
 fn lines(
     mut journal: impl BufRead,
+    first: usize,
     name: &str,
     mut take: impl FnMut(&str, usize) -> Result<()>,
 ) -> Result<bool> {
     let mut line = Vec::new();
-    for number in 1.. {
+    for number in first.. {
         line.clear();
         journal.read_until(b'\n', &mut line).with_context(|| format!("cannot read {name}"))?;
         ensure!(
@@ -121,12 +176,6 @@ fn lines(
         }
     }
     Ok(false)
-}
-
-/// A line as text.
-fn text_of(line: &[u8]) -> Result<&str> {
-    let text = std::str::from_utf8(line).ok().filter(|text| !text.contains('\0'));
-    text.with_context(|| format!("not text: expected one JSON object a line; is this a journal ({JOURNAL})?"))
 }
 
 /// What has been read so far.
@@ -175,41 +224,6 @@ impl Parsed {
 const SECOND_HEADER: &str =
     "a second header: a journal holds one run; put this line and those after it in a file of their own";
 
-/// Whether the text stops before its JSON is complete.
-fn cut_off(line: &[u8]) -> bool {
-    serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err()
-}
-
-/// One line, without its newline.
-fn parse_line(text: &str) -> Result<Line> {
-    match serde_json::from_str::<Versioned>(text) {
-        Ok(versioned) if versioned.schema == SCHEMA => Ok(versioned.line),
-        Ok(versioned) => Err(wrong_version(&versioned.schema)),
-        Err(error) => Err(explain(text, &error)),
-    }
-}
-
-/// Why a line is not one of ours: another version, no version, or a damaged line.
-fn explain(text: &str, error: &serde_json::Error) -> anyhow::Error {
-    let object = serde_json::from_str::<serde_json::Value>(text);
-    match object.as_ref().map(|object| object.get("schema").and_then(|schema| schema.as_str())) {
-        Ok(Some(schema)) if schema != SCHEMA => wrong_version(schema),
-        Ok(None) => {
-            anyhow!("no schema: expected a line with \"schema\":\"{SCHEMA}\"; is this a journal ({JOURNAL})?")
-        }
-        _ => {
-            let error = error.to_string().replace(" at line 1 column ", " at column ");
-            anyhow!("expected a header, visit or end of {SCHEMA}: {error}; remove the line if it is damaged")
-        }
-    }
-}
-
-fn wrong_version(schema: &str) -> anyhow::Error {
-    anyhow!(
-        "schema {schema:?}: this program reads {SCHEMA:?}; use the version of ipcmatrix that wrote the journal"
-    )
-}
-
 /// Whether every cell that a table or a gate names is there.
 fn check_header(header: &Header) -> Result<()> {
     let cells = header.cells.len();
@@ -241,6 +255,7 @@ fn check_cell(index: usize, found: &Cell, planned: &[PlannedCell]) -> Result<()>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::SCHEMA;
 
     const RUN: &str = include_str!("../../tests/golden/small.jsonl");
 
@@ -300,6 +315,35 @@ mod tests {
         let twice = format!("{0}\n{0}\n", lines()[0]);
         assert!(refused(twice).starts_with("j.jsonl:2: a second header"));
         assert!(refused(format!("{}\n\n", lines()[0])).starts_with("j.jsonl:2: expected a header"));
+    }
+
+    /// Every way to cut a journal gives the same run, or the same error: that of the first line that has one.
+    #[test]
+    fn where_a_journal_is_cut_shows_nowhere() {
+        let own = lines();
+        let swapped = own[2].replacen("\"message_bytes\":", "\"message_bytes\":7", 1);
+        let damaged = &own[3][..80];
+        let journals = [
+            RUN.to_owned(),
+            RUN[..RUN.len() - 20].to_owned(),
+            [own[0], own[1], &swapped, damaged, own[0], ""].join("\n"),
+            [own[0], own[1], damaged, &swapped, own[0], ""].join("\n"),
+            [own[0], own[1], own[0], damaged, &swapped, ""].join("\n"),
+        ];
+        for journal in &journals {
+            let whole = parse_pieces(&pieces(journal.as_bytes(), usize::MAX), "j.jsonl");
+            for piece_bytes in [1, 1000, own[0].len(), 20_000] {
+                let cut = pieces(journal.as_bytes(), piece_bytes);
+                assert!(cut.len() > 2 || journal.len() < 30_000, "{piece_bytes}");
+                match (&whole, parse_pieces(&cut, "j.jsonl")) {
+                    (Ok(whole), Ok(cut)) => assert_eq!(*whole, cut),
+                    (whole, cut) => assert_eq!(
+                        format!("{:#}", whole.as_ref().unwrap_err()),
+                        format!("{:#}", cut.unwrap_err())
+                    ),
+                }
+            }
+        }
     }
 
     #[test]
