@@ -5,8 +5,8 @@ use super::arms::{Arm, Comparison};
 use super::{REGRESSED, UNDECIDED, WELL, floors, output, run};
 use crate::catalog::Catalog;
 use crate::report::comparison::{self, rows, word_of};
+use crate::report::document::Document;
 use crate::report::load::Run;
-use crate::report::{Options, text};
 use anyhow::Result;
 
 /// Compares the arms and returns the exit code.
@@ -24,11 +24,11 @@ pub fn ab(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let as_run = arguments.conduct.as_run(&arguments.selection, arguments.output.as_deref());
     let find = |class: Option<&[String; 2]>| floors::find(arguments.floors.as_deref(), class);
     let (measured, folder) = comparison.measure(&as_run, catalog, &find)?;
-    let document = match arguments.format {
-        DoctorFormat::Text => text::text(&measured.run, Options::default()),
+    let text = |document: &Document| match arguments.format {
+        DoctorFormat::Text => run::text(document),
         DoctorFormat::Json => comparison::json(&measured.run).map_err(Into::into),
     };
-    match run::publish(&measured, document, folder.as_deref(), &as_run)? {
+    match run::publish(&measured, text, folder.as_deref(), &as_run)? {
         WELL => Ok(checked(&measured.run, &arguments.fail_on)),
         code => Ok(code),
     }
