@@ -222,6 +222,7 @@ pub struct Measured {
     /// The untimed pass, a worker each; empty for measures that prove themselves in each sample.
     pub proofs: Vec<Proof>,
     /// The raw samples.
+    #[serde(deserialize_with = "written::fitting")]
     pub samples: Vec<Sample>,
 }
 
@@ -273,6 +274,7 @@ pub struct Sample {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub daemon_cpu_ns: Option<u64>,
     /// Each worker's part.
+    #[serde(deserialize_with = "written::fitting")]
     pub workers: Vec<WorkerSample>,
 }
 

@@ -167,6 +167,13 @@ impl<'de> Deserialize<'de> for WorkerSample {
     }
 }
 
+/// A list that takes no more memory than it needs: most have one or two items, where room is made for four at first.
+pub fn fitting<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let mut list = Vec::deserialize(deserializer)?;
+    list.shrink_to_fit();
+    Ok(list)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Versioned;

@@ -2,15 +2,17 @@
 
 mod line;
 mod parallel;
+mod pieces;
 pub mod reduce;
 
 use crate::cell::Cell;
 use crate::record::{End, Header, Line, PlannedCell, Resumed, Visit};
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use line::{cut_off, parse_line, text_of};
+use line::{cut_off, text_of};
+use pieces::{PIECE_BYTES, Pieces};
 use serde_json::Value;
-use std::fs;
-use std::io::{BufRead, ErrorKind};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -41,8 +43,9 @@ pub struct Run {
 /// What the system refuses, and everything that [`parse_run`] refuses; the path stands in front.
 pub fn read_run(path: &Path) -> Result<Run> {
     let journal = journal_path(path)?;
-    let bytes = fs::read(&journal).with_context(|| format!("cannot read {}", journal.display()))?;
-    parse_run(&bytes, &journal.display().to_string())
+    let name = journal.display().to_string();
+    let file = File::open(&journal).with_context(|| format!("cannot read {name}"))?;
+    parse(Pieces::of(BufReader::new(file), PIECE_BYTES), &name)
 }
 
 /// Reads what the machine was from beside the journal; `None` where it does not stand there.
@@ -90,60 +93,19 @@ fn journal_path(path: &Path) -> Result<PathBuf> {
 /// missing or doubled, a cell that the header does not have; with name and line, what was expected
 /// and what to do.
 pub fn parse_run(bytes: &[u8], name: &str) -> Result<Run> {
-    parse_pieces(&pieces(bytes, PIECE_BYTES), name)
+    parse(Pieces::of(bytes, PIECE_BYTES), name)
 }
 
-fn parse_pieces(pieces: &[Piece], name: &str) -> Result<Run> {
+fn parse(pieces: Pieces<impl BufRead + Send>, name: &str) -> Result<Run> {
     let mut parsed = Parsed::default();
-    for piece in parallel::each(pieces, |piece| piece.read(name)) {
-        for (line, number) in piece.lines {
+    for read in parallel::each(pieces, |piece| piece.map(|piece| (piece.first, piece.lines(name)))) {
+        let (first, read) = read.with_context(|| format!("cannot read {name}"))?;
+        for (line, number) in read.lines.into_iter().zip(first..) {
             parsed.take(line).with_context(|| format!("{name}:{number}"))?;
         }
-        parsed.torn_line = piece.torn_line?;
+        parsed.torn_line = read.torn_line?;
     }
     parsed.finish(name)
-}
-
-/// So much of a journal is read by one thread at a time: about a hundred visits.
-const PIECE_BYTES: usize = 1 << 18;
-
-/// Some lines of a journal.
-struct Piece<'a> {
-    bytes: &'a [u8],
-    /// The number of the first line, from 1.
-    first: usize,
-}
-
-/// The lines of a piece in their order, up to the first that cannot be read.
-struct Read {
-    lines: Vec<(Line, usize)>,
-    torn_line: Result<bool>,
-}
-
-impl Piece<'_> {
-    fn read(&self, name: &str) -> Read {
-        let mut read = Vec::new();
-        let torn_line = lines(self.bytes, self.first, name, |text, number| {
-            read.push((parse_line(text)?, number));
-            Ok(())
-        });
-        Read { lines: read, torn_line }
-    }
-}
-
-/// Cuts a journal behind the first newline after each so many bytes; one piece at least.
-fn pieces(bytes: &[u8], piece_bytes: usize) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
-    let (mut rest, mut first) = (bytes, 1);
-    while pieces.is_empty() || !rest.is_empty() {
-        let behind = rest.get(piece_bytes..).unwrap_or_default();
-        let end = behind.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| piece_bytes + at + 1);
-        let (bytes, behind) = rest.split_at(end);
-        pieces.push(Piece { bytes, first });
-        first += bytes.iter().filter(|byte| **byte == b'\n').count();
-        rest = behind;
-    }
-    pieces
 }
 
 /// Hands each line of a journal over, without its newline and with its number, of which the first is given. A last line that
@@ -331,11 +293,10 @@ mod tests {
             [own[0], own[1], own[0], damaged, &swapped, ""].join("\n"),
         ];
         for journal in &journals {
-            let whole = parse_pieces(&pieces(journal.as_bytes(), usize::MAX), "j.jsonl");
+            let cut = |piece_bytes| parse(Pieces::of(journal.as_bytes(), piece_bytes), "j.jsonl");
+            let whole = cut(1 << 22);
             for piece_bytes in [1, 1000, own[0].len(), 20_000] {
-                let cut = pieces(journal.as_bytes(), piece_bytes);
-                assert!(cut.len() > 2 || journal.len() < 30_000, "{piece_bytes}");
-                match (&whole, parse_pieces(&cut, "j.jsonl")) {
+                match (&whole, cut(piece_bytes)) {
                     (Ok(whole), Ok(cut)) => assert_eq!(*whole, cut),
                     (whole, cut) => assert_eq!(
                         format!("{:#}", whole.as_ref().unwrap_err()),

@@ -93,7 +93,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
 /// Those of [`super::read_run`], for the first path that has one; and a run of two arms, which is a comparison already.
 pub fn read(paths: &[PathBuf]) -> Result<Runs> {
     let known = Mutex::new(Known::default());
-    let done = parallel::each(paths, |path| read_one(path, &known));
+    let done = parallel::each(paths.iter(), |path| read_one(path, &known));
     let mut all =
         Runs { known: known.into_inner().unwrap_or_else(PoisonError::into_inner), ..Runs::default() };
     for one in done {
