@@ -6,6 +6,7 @@
 mod measure;
 mod schema;
 mod unavailable;
+mod value;
 
 pub use measure::Measure;
 pub use unavailable::Unavailable;
@@ -279,7 +280,7 @@ impl fmt::Display for Axis {
 }
 
 /// A value on an axis.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
     /// A number or a size in bytes.

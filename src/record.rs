@@ -8,6 +8,7 @@ mod effort;
 mod gate;
 mod noise;
 mod tampering;
+mod written;
 
 pub use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure, Value};
@@ -19,6 +20,7 @@ pub use noise::Noise;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use tampering::{INJECTED, INJECTED_FLAG, Tampering};
+pub use written::line as written_line;
 
 /// The version that every line carries.
 pub const SCHEMA: &str = "ipcmatrix.record.v1";
@@ -220,6 +222,7 @@ pub struct Measured {
     /// The untimed pass, a worker each; empty for measures that prove themselves in each sample.
     pub proofs: Vec<Proof>,
     /// The raw samples.
+    #[serde(deserialize_with = "written::fitting")]
     pub samples: Vec<Sample>,
 }
 
@@ -271,11 +274,12 @@ pub struct Sample {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub daemon_cpu_ns: Option<u64>,
     /// Each worker's part.
+    #[serde(deserialize_with = "written::fitting")]
     pub workers: Vec<WorkerSample>,
 }
 
 /// One worker's part of a batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WorkerSample {
     /// `CLOCK_MONOTONIC` when the worker began.
     pub begin_ns: u64,

@@ -323,14 +323,14 @@ fn same_as(name: &str, found: &str) {
 #[test]
 fn text_markdown_and_json_are_as_they_were() {
     let sides = example(some_gates());
-    same_as("compare.txt", &shown(&sides, |compared| text::render(compared::document(compared, None))));
+    same_as("compare.txt", &shown(&sides, |compared| text::render(&compared::document(compared, None))));
     same_as(
         "compare.md",
         &shown(&sides, |compared| markdown::render(&compared::document(compared, None), false)),
     );
     same_as("compare.json", &shown(&sides, |compared| compared::json(compared).unwrap()));
     let axes = Some((Axis::MessageBytes, Axis::Mechanism));
-    same_as("compare-grid.txt", &shown(&sides, |compared| text::render(compared::document(compared, axes))));
+    same_as("compare-grid.txt", &shown(&sides, |compared| text::render(&compared::document(compared, axes))));
 }
 
 #[test]

@@ -124,13 +124,13 @@ fn what_some_runs_lack_is_told_below_the_table() {
         seed.set(seed.get() + 1);
         Plan { failing: if seed.get() == 1 { vec![0] } else { Vec::new() }, ..plan }
     });
-    let text = text::render(document(&made).unwrap());
+    let text = text::render(&document(&made).unwrap());
     assert!(
         text.contains("1 of 3 runs have no figure; the first: failed in phase open: no such thing"),
         "{text}"
     );
     let all = runs(&FLEET[..2], |plan| Plan { failing: vec![0], ..plan });
-    let text = text::render(document(&all).unwrap());
+    let text = text::render(&document(&all).unwrap());
     assert!(text.contains("failed¹") && text.contains("no such thing (3 of 3 runs)"), "{text}");
 }
 

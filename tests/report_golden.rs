@@ -148,7 +148,7 @@ fn the_same_records_give_the_same_bytes_in_every_format() {
 
 #[test]
 fn a_document_links_the_plots_that_stand_beside_it() {
-    let linked = markdown::markdown(&run("small"), Options { linked: true, ..Options::default() }).unwrap();
+    let linked = markdown::render(&document(&run("small"), Options::default()).unwrap(), true);
     let links: Vec<&str> = linked.lines().filter(|line| line.starts_with("![")).collect();
     assert_eq!(
         links,

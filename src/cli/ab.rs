@@ -5,8 +5,8 @@ use super::arms::{Arm, Comparison};
 use super::{REGRESSED, UNDECIDED, WELL, floors, output, run};
 use crate::catalog::Catalog;
 use crate::report::comparison::{self, rows, word_of};
+use crate::report::document::Document;
 use crate::report::load::Run;
-use crate::report::{Options, text};
 use anyhow::Result;
 
 /// Compares the arms and returns the exit code.
@@ -24,13 +24,13 @@ pub fn ab(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let as_run = arguments.conduct.as_run(&arguments.selection, arguments.output.as_deref());
     let find = |class: Option<&[String; 2]>| floors::find(arguments.floors.as_deref(), class);
     let (measured, folder) = comparison.measure(&as_run, catalog, &find)?;
-    let document = match arguments.format {
-        DoctorFormat::Text => text::text(&measured.run, Options::default()),
+    let text = |document: &Document| match arguments.format {
+        DoctorFormat::Text => run::text(document),
         DoctorFormat::Json => comparison::json(&measured.run).map_err(Into::into),
     };
     // Of a run that went well this is what came of its gates: a difference that was asked for is told before a gate that
     // nothing decides.
-    Ok(match run::publish(&measured, document, folder.as_deref(), &as_run)? {
+    Ok(match run::publish(&measured, text, folder.as_deref(), &as_run)? {
         code @ (WELL | UNDECIDED) => match checked(&measured.run, &arguments.fail_on) {
             WELL => code,
             asked => asked,

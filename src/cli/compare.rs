@@ -240,7 +240,7 @@ fn publish(arguments: &Arguments, compared: &Compared) -> Result<()> {
         write(folder, "compare.md", &markdown::render(&document(), false))?;
     }
     output::print(&match arguments.format {
-        Format::Text => text::render(document()),
+        Format::Text => text::render(&document()),
         Format::Md => markdown::render(&document(), false),
         Format::Json => compared::json(compared)?,
     })

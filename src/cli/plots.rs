@@ -2,10 +2,9 @@
 
 use super::arguments::Report as Arguments;
 use super::{output, usage};
-use crate::report::document::{Document, document};
-use crate::report::load::Run;
+use crate::report::document::Document;
+use crate::report::markdown;
 use crate::report::plot::{self, Embed, Plot};
-use crate::report::{Options, markdown};
 use anyhow::Result;
 use std::path::Path;
 
@@ -23,11 +22,10 @@ fn write(document: &Document, folder: &Path) -> Result<()> {
 /// Writes the plots, then the document that links them.
 ///
 /// # Errors
-/// What a table refuses, and what the file system does, with the path.
-pub fn with_report(run: &Run, folder: &Path, readme: &Path, options: Options) -> Result<()> {
-    let options = Options { linked: true, ..options };
-    write(&document(run, options)?, folder)?;
-    output::write(readme, &markdown::markdown(run, options)?)
+/// What the file system refuses, with the path.
+pub fn with_report(document: &Document, folder: &Path, readme: &Path) -> Result<()> {
+    write(document, folder)?;
+    output::write(readme, &markdown::render(document, true))
 }
 
 /// The one plot that was asked for, as a document.

@@ -65,7 +65,7 @@ impl<'a> Wanted<'a> {
     fn options(&self, brief: bool) -> Options {
         let Arguments { shown, muted, .. } = self.arguments;
         let (metric, published, muted) = (shown.metric, shown.published, muted.codes());
-        Options { metric, published, muted, brief, linked: false }
+        Options { metric, published, muted, brief }
     }
 
     /// Whether the run is shown as it is.
@@ -153,7 +153,7 @@ impl<'a> Wanted<'a> {
         let mut document = fleet::document(&runs, &tables, self.view.machines).map_err(user)?;
         document.facts.extend(self.view.fact(&shown.filter).map(|text| ("shown", text)));
         Ok(match self.format {
-            Format::Text => text::render(document),
+            Format::Text => text::render(&document),
             Format::Html => html::render(&document, None),
             _ => markdown::render(&document, false),
         })
@@ -163,7 +163,7 @@ impl<'a> Wanted<'a> {
     fn one(&self, run: &mut Run, path: &Path) -> Result<String> {
         match self.format {
             Format::Csv => self.csv(run),
-            Format::Text => Ok(text::render(self.document(run, false)?)),
+            Format::Text => Ok(text::render(&self.document(run, false)?)),
             Format::Md => Ok(markdown::render(&self.document(run, false)?, false)),
             Format::Html => {
                 let environment =

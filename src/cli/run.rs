@@ -10,9 +10,9 @@ use crate::measure::clock::{Clock, Monotonic, utc_now};
 use crate::record::{Effort, Header, PlannedCell, Resumed, Table};
 use crate::report::cells::{Slot, slots};
 use crate::report::digits::counted;
+use crate::report::document::{Document, document};
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
-use crate::report::warnings::{Findings, verdict};
 use crate::report::{Options, text};
 use crate::runner::host::{self, HostLock};
 use crate::runner::journal::Journal;
@@ -107,8 +107,7 @@ impl Work {
     fn run(self, settings: Settings, signals: &Signals, arguments: &Arguments) -> Result<u8> {
         let folder = self.folder.clone();
         let measured = self.measure(settings, &mut Processes::new(signals), &arguments.talk);
-        let document = text::text(&measured.run, options(arguments));
-        publish(&measured, document, folder.as_deref(), arguments)
+        publish(&measured, text, folder.as_deref(), arguments)
     }
 
     /// Makes the visits.
@@ -142,8 +141,7 @@ pub struct Measured {
 /// A run that was resumed and has nothing left to do: its report is made again, and its exit code is what it was.
 fn nothing_to_do(run: Run, folder: &Path, arguments: &Arguments) -> Result<u8> {
     arguments.talk.say(&format!("{}: the run is complete, there is nothing to do", folder.display()));
-    let document = text::text(&run, options(arguments));
-    publish(&Measured { run, journal_error: None, caught: None }, document, Some(folder), arguments)
+    publish(&Measured { run, journal_error: None, caught: None }, text, Some(folder), arguments)
 }
 
 fn settings(arguments: &Arguments, header: &Header, catalog: &Catalog) -> Settings {
@@ -332,16 +330,25 @@ fn options(arguments: &Arguments) -> Options {
     Options { muted: arguments.muted.codes(), ..Options::default() }
 }
 
-/// Prints the document and completes the folder; whatever fails there, what was measured is shown first.
+/// The report for a terminal.
+pub fn text(document: &Document) -> Result<String> {
+    Ok(text::render(document))
+}
+
+/// Prints the report, by what makes text of it, and completes the folder; whatever fails there, what was measured is shown
+/// first.
+///
+/// # Errors
+/// A table that cannot be made, and a standard output that cannot be written.
 pub fn publish(
     measured: &Measured,
-    document: Result<String>,
+    text: impl FnOnce(&Document) -> Result<String>,
     folder: Option<&Path>,
     arguments: &Arguments,
 ) -> Result<u8> {
     let Measured { run, journal_error, caught } = measured;
-    let options = options(arguments);
-    let printed = document.and_then(|text| output::print(&text));
+    let document = document(run, options(arguments))?;
+    let printed = text(&document).and_then(|text| output::print(&text));
     let slots = slots(run, Metric::Figure);
     let mut failed = slots.iter().any(|slot| matches!(slot, Slot::Failed(_)));
     if let Some(error) = journal_error {
@@ -352,7 +359,7 @@ pub fn publish(
     }
     if let Some(folder) = folder {
         let readme = folder.join("README.md");
-        match plots::with_report(run, folder, &readme, options) {
+        match plots::with_report(&document, folder, &readme) {
             Ok(()) => arguments.talk.say(&format!("report: {}", readme.display())),
             Err(error) => {
                 failed = true;
@@ -360,7 +367,7 @@ pub fn publish(
             }
         }
     }
-    if let Some(verdict) = verdict(&Findings::of(run, options.muted), &slots) {
+    if let Some(verdict) = document.fact("verdict") {
         arguments.talk.say(&format!("verdict: {verdict}"));
     }
     printed?;

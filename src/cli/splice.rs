@@ -140,7 +140,7 @@ impl Filler<'_> {
         let document = wanted.document(run, true)?;
         match wanted.format {
             Format::Md => Ok((markdown::block(&document, &self.link(&path)?), Vec::new())),
-            Format::Text => Ok((fenced(&text::render(document)), Vec::new())),
+            Format::Text => Ok((fenced(&text::render(&document)), Vec::new())),
             Format::Svg => self.pictures(&document, arguments, folder),
             Format::Csv | Format::Html => anyhow::bail!("a block takes --format md, text or svg"),
         }

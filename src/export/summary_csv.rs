@@ -42,7 +42,7 @@ const COLUMNS: &[&str] = &[
 pub fn summary_csv(export: &Export) -> String {
     let mut rows = Rows::new(COLUMNS);
     for cell in &export.cells {
-        rows.push(&cell.cell, &fields(cell));
+        rows.push(&cell.cell, &[&fields(cell)]);
     }
     rows.text
 }

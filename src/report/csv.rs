@@ -95,12 +95,12 @@ fn push_visit(rows: &mut Rows, visit: &Visit, cell_outcome: &str, told: &Fields)
         Outcome::Measured(measured) => {
             for (index, sample) in measured.samples.iter().enumerate() {
                 let of_sample = sample_fields(&visit.cell, measured, index + 1, sample);
-                rows.push(&visit.cell, &[&fields[..], &of_sample, told].concat());
+                rows.push(&visit.cell, &[&fields, &of_sample, told]);
             }
         }
         Outcome::Unavailable(why) => {
             fields.extend(unavailable_fields(why));
-            rows.push(&visit.cell, &fields);
+            rows.push(&visit.cell, &[&fields]);
         }
         Outcome::Failed { phase, error } => {
             fields.extend([
@@ -108,7 +108,7 @@ fn push_visit(rows: &mut Rows, visit: &Visit, cell_outcome: &str, told: &Fields)
                 ("phase", phase.clone()),
                 ("reason", error.clone()),
             ]);
-            rows.push(&visit.cell, &fields);
+            rows.push(&visit.cell, &[&fields]);
         }
     }
 }
@@ -118,7 +118,7 @@ fn push_unvisited(rows: &mut Rows, cell: &Cell, slot: &Slot) {
     if let Slot::Unavailable(why) = slot {
         fields.extend(unavailable_fields(why));
     }
-    rows.push(cell, &fields);
+    rows.push(cell, &[&fields]);
 }
 
 /// What is told of a measured visit and of its cell.

@@ -35,6 +35,13 @@ pub struct Document {
     pub sheets: Vec<Sheet>,
 }
 
+impl Document {
+    /// The first fact of that label.
+    pub fn fact(&self, label: &str) -> Option<&str> {
+        self.facts.iter().find(|(own, _)| *own == label).map(|(_, text)| text.as_str())
+    }
+}
+
 /// A table of the matrix: its grids, then what stands below them.
 #[derive(Default)]
 pub struct Sheet {

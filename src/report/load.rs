@@ -1,13 +1,18 @@
 //! Reads a journal back: a header, visits, an end.
 
+mod line;
+mod parallel;
+mod pieces;
 pub mod reduce;
 
 use crate::cell::Cell;
-use crate::record::{End, Header, Line, PlannedCell, Resumed, SCHEMA, Versioned, Visit};
+use crate::record::{End, Header, Line, PlannedCell, Resumed, Visit};
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use line::{cut_off, text_of};
+use pieces::{PIECE_BYTES, Pieces};
 use serde_json::Value;
-use std::fs;
-use std::io::{BufRead, ErrorKind};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -38,8 +43,9 @@ pub struct Run {
 /// What the system refuses, and everything that [`parse_run`] refuses; the path stands in front.
 pub fn read_run(path: &Path) -> Result<Run> {
     let journal = journal_path(path)?;
-    let bytes = fs::read(&journal).with_context(|| format!("cannot read {}", journal.display()))?;
-    parse_run(&bytes, &journal.display().to_string())
+    let name = journal.display().to_string();
+    let file = File::open(&journal).with_context(|| format!("cannot read {name}"))?;
+    parse(Pieces::of(BufReader::new(file), PIECE_BYTES), &name)
 }
 
 /// Reads what the machine was from beside the journal; `None` where it does not stand there.
@@ -87,23 +93,34 @@ fn journal_path(path: &Path) -> Result<PathBuf> {
 /// missing or doubled, a cell that the header does not have; with name and line, what was expected
 /// and what to do.
 pub fn parse_run(bytes: &[u8], name: &str) -> Result<Run> {
+    parse(Pieces::of(bytes, PIECE_BYTES), name)
+}
+
+fn parse(pieces: Pieces<impl BufRead + Send>, name: &str) -> Result<Run> {
     let mut parsed = Parsed::default();
-    parsed.torn_line = lines(bytes, name, |line, _| parsed.take(parse_line(line)?))?;
+    for read in parallel::each(pieces, |piece| piece.map(|piece| (piece.first, piece.lines(name)))) {
+        let (first, read) = read.with_context(|| format!("cannot read {name}"))?;
+        for (line, number) in read.lines.into_iter().zip(first..) {
+            parsed.take(line).with_context(|| format!("{name}:{number}"))?;
+        }
+        parsed.torn_line = read.torn_line?;
+    }
     parsed.finish(name)
 }
 
-/// Hands each line of a journal over, without its newline and with its number from 1. A last line that has no newline and
-/// is no whole JSON is dropped; whether that was so.
+/// Hands each line of a journal over, without its newline and with its number, of which the first is given. A last line that
+/// has no newline and is no whole JSON is dropped; whether that was so.
 ///
 /// # Errors
 /// What cannot be read, an empty journal, what is no text, and what `take` says of a line, each with name and line.
 fn lines(
     mut journal: impl BufRead,
+    first: usize,
     name: &str,
     mut take: impl FnMut(&str, usize) -> Result<()>,
 ) -> Result<bool> {
     let mut line = Vec::new();
-    for number in 1.. {
+    for number in first.. {
         line.clear();
         journal.read_until(b'\n', &mut line).with_context(|| format!("cannot read {name}"))?;
         ensure!(
@@ -121,12 +138,6 @@ fn lines(
         }
     }
     Ok(false)
-}
-
-/// A line as text.
-fn text_of(line: &[u8]) -> Result<&str> {
-    let text = std::str::from_utf8(line).ok().filter(|text| !text.contains('\0'));
-    text.with_context(|| format!("not text: expected one JSON object a line; is this a journal ({JOURNAL})?"))
 }
 
 /// What has been read so far.
@@ -175,41 +186,6 @@ impl Parsed {
 const SECOND_HEADER: &str =
     "a second header: a journal holds one run; put this line and those after it in a file of their own";
 
-/// Whether the text stops before its JSON is complete.
-fn cut_off(line: &[u8]) -> bool {
-    serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err()
-}
-
-/// One line, without its newline.
-fn parse_line(text: &str) -> Result<Line> {
-    match serde_json::from_str::<Versioned>(text) {
-        Ok(versioned) if versioned.schema == SCHEMA => Ok(versioned.line),
-        Ok(versioned) => Err(wrong_version(&versioned.schema)),
-        Err(error) => Err(explain(text, &error)),
-    }
-}
-
-/// Why a line is not one of ours: another version, no version, or a damaged line.
-fn explain(text: &str, error: &serde_json::Error) -> anyhow::Error {
-    let object = serde_json::from_str::<serde_json::Value>(text);
-    match object.as_ref().map(|object| object.get("schema").and_then(|schema| schema.as_str())) {
-        Ok(Some(schema)) if schema != SCHEMA => wrong_version(schema),
-        Ok(None) => {
-            anyhow!("no schema: expected a line with \"schema\":\"{SCHEMA}\"; is this a journal ({JOURNAL})?")
-        }
-        _ => {
-            let error = error.to_string().replace(" at line 1 column ", " at column ");
-            anyhow!("expected a header, visit or end of {SCHEMA}: {error}; remove the line if it is damaged")
-        }
-    }
-}
-
-fn wrong_version(schema: &str) -> anyhow::Error {
-    anyhow!(
-        "schema {schema:?}: this program reads {SCHEMA:?}; use the version of ipcmatrix that wrote the journal"
-    )
-}
-
 /// Whether every cell that a table or a gate names is there.
 fn check_header(header: &Header) -> Result<()> {
     let cells = header.cells.len();
@@ -241,6 +217,7 @@ fn check_cell(index: usize, found: &Cell, planned: &[PlannedCell]) -> Result<()>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::SCHEMA;
 
     const RUN: &str = include_str!("../../tests/golden/small.jsonl");
 
@@ -300,6 +277,34 @@ mod tests {
         let twice = format!("{0}\n{0}\n", lines()[0]);
         assert!(refused(twice).starts_with("j.jsonl:2: a second header"));
         assert!(refused(format!("{}\n\n", lines()[0])).starts_with("j.jsonl:2: expected a header"));
+    }
+
+    /// Every way to cut a journal gives the same run, or the same error: that of the first line that has one.
+    #[test]
+    fn where_a_journal_is_cut_shows_nowhere() {
+        let own = lines();
+        let swapped = own[2].replacen("\"message_bytes\":", "\"message_bytes\":7", 1);
+        let damaged = &own[3][..80];
+        let journals = [
+            RUN.to_owned(),
+            RUN[..RUN.len() - 20].to_owned(),
+            [own[0], own[1], &swapped, damaged, own[0], ""].join("\n"),
+            [own[0], own[1], damaged, &swapped, own[0], ""].join("\n"),
+            [own[0], own[1], own[0], damaged, &swapped, ""].join("\n"),
+        ];
+        for journal in &journals {
+            let cut = |piece_bytes| parse(Pieces::of(journal.as_bytes(), piece_bytes), "j.jsonl");
+            let whole = cut(1 << 22);
+            for piece_bytes in [1, 1000, own[0].len(), 20_000] {
+                match (&whole, cut(piece_bytes)) {
+                    (Ok(whole), Ok(cut)) => assert_eq!(*whole, cut),
+                    (whole, cut) => assert_eq!(
+                        format!("{:#}", whole.as_ref().unwrap_err()),
+                        format!("{:#}", cut.unwrap_err())
+                    ),
+                }
+            }
+        }
     }
 
     #[test]

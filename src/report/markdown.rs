@@ -9,12 +9,12 @@ use super::plot;
 use super::text::numeric;
 use anyhow::Result;
 
-/// The report of a run as Markdown, with a newline at the end.
+/// The report of a run as Markdown, with a newline at the end; it links no pictures.
 ///
 /// # Errors
 /// Those of [`super::projection::project`].
 pub fn markdown(run: &Run, options: Options) -> Result<String> {
-    Ok(render(&document(run, options)?, options.linked))
+    Ok(render(&document(run, options)?, false))
 }
 
 /// A document as Markdown, with links to the files of its pictures where these are `linked`.

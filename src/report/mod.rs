@@ -45,8 +45,6 @@ pub struct Options {
     pub metric: Metric,
     /// Whether published figures stand beside today's, where the matrix names some.
     pub published: bool,
-    /// Whether the files of the plots stand beside the report, so that it links them.
-    pub linked: bool,
     /// Whether it stands in another document: of what is above the tables, only what a reader needs to trust them.
     pub brief: bool,
     /// Warnings that do not show.

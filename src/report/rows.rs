@@ -2,7 +2,7 @@
 //! line, controls shown as in the other formats.
 
 use super::escape::line;
-use crate::cell::{AXES, Cell};
+use crate::cell::{AXES, Cell, Value};
 
 /// Fields of one row by the name of the column.
 pub type Fields = Vec<(&'static str, String)>;
@@ -18,27 +18,46 @@ pub struct Rows {
 impl Rows {
     /// A table with its head alone.
     pub fn new(columns: &'static [&'static str]) -> Rows {
-        let mut rows = Rows { columns, text: String::new() };
-        let head = AXES.iter().map(|spec| spec.name).chain(columns.iter().copied());
-        rows.push_row(head.map(String::from));
-        rows
+        let mut text = String::new();
+        for name in AXES.iter().map(|spec| spec.name).chain(columns.iter().copied()) {
+            push_field(&mut text, name);
+        }
+        end_row(&mut text);
+        Rows { columns, text }
     }
 
-    fn push_row(&mut self, fields: impl Iterator<Item = String>) {
-        let fields: Vec<String> = fields.map(|field| quoted(&line(&field))).collect();
-        self.text += &fields.join(",");
-        self.text.push('\n');
+    /// A row from the cell and the columns that it has, in one part or several; the others are empty.
+    pub fn push(&mut self, cell: &Cell, parts: &[&Fields]) {
+        for spec in AXES {
+            match cell.get(spec.axis) {
+                Some(Value::Word(word)) => push_field(&mut self.text, word),
+                Some(Value::Count(count)) => push_field(&mut self.text, &count.to_string()),
+                None => self.text.push(','),
+            }
+        }
+        for name in self.columns {
+            let column = parts.iter().flat_map(|part| part.iter()).find(|(own, _)| own == name);
+            push_field(&mut self.text, column.map_or("", |(_, field)| field));
+        }
+        end_row(&mut self.text);
     }
+}
 
-    /// A row from the cell and the columns that it has; the others are empty.
-    pub fn push(&mut self, cell: &Cell, fields: &Fields) {
-        let axes = AXES.iter().map(|spec| cell.get(spec.axis).map(ToString::to_string).unwrap_or_default());
-        let column = |name: &&str| fields.iter().find(|(own, _)| own == name);
-        let rest =
-            self.columns.iter().map(|name| column(name).map(|(_, field)| field.clone()).unwrap_or_default());
-        let fields: Vec<String> = axes.chain(rest).collect();
-        self.push_row(fields.into_iter());
+/// Adds a field and the comma behind it.
+fn push_field(text: &mut String, field: &str) {
+    // Nearly all are numbers and plain words, which are what they are.
+    if field.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:".contains(&byte)) {
+        text.push_str(field);
+    } else {
+        text.push_str(&quoted(&line(field)));
     }
+    text.push(',');
+}
+
+/// Makes the last comma the end of the row.
+fn end_row(text: &mut String) {
+    text.pop();
+    text.push('\n');
 }
 
 /// A field, in quotes where it has a comma, a quote or a line end.
@@ -61,5 +80,21 @@ mod tests {
         assert_eq!(quoted("say \"no\""), "\"say \"\"no\"\"\"");
         assert_eq!(quoted("two\nlines"), "\"two\nlines\"");
         assert_eq!(quoted("\r"), "\"\r\"");
+    }
+
+    #[test]
+    fn a_row_is_of_the_cell_and_of_what_its_parts_have() {
+        let cell =
+            Cell::new(crate::cell::Measure::Append, "a,b").with(crate::cell::Axis::Workers, Value::Count(3));
+        let mut rows = Rows::new(&["one", "two", "three"]);
+        let parts = [
+            vec![("three", "x\u{1b}\n y".to_owned())],
+            vec![("one", "-1.5e3".to_owned()), ("two", String::new())],
+        ];
+        rows.push(&cell, &[&parts[0], &parts[1]]);
+        let [head, row] = rows.text.lines().collect::<Vec<_>>()[..] else { panic!("{}", rows.text) };
+        assert!(head.starts_with("measure,mechanism,") && head.ends_with(",one,two,three"), "{head}");
+        assert_eq!(head.split(',').count(), row.replace("a,b", "").split(',').count());
+        assert!(row.starts_with("append,\"a,b\",,3,") && row.ends_with(",-1.5e3,,x\\u{1b} y"), "{row}");
     }
 }

@@ -15,17 +15,17 @@ use tabled::settings::{Alignment, Style};
 /// # Errors
 /// Those of [`super::projection::project`].
 pub fn text(run: &Run, options: Options) -> Result<String> {
-    Ok(render(document(run, options)?))
+    Ok(render(&document(run, options)?))
 }
 
 /// A document as plain text.
-pub fn render(document: Document) -> String {
+pub fn render(document: &Document) -> String {
     let Document { title, facts, reading, sheets } = document;
-    let mut lines = vec![line(&title), String::new()];
+    let mut lines = vec![line(title), String::new()];
     lines.extend(facts.iter().map(|(label, fact)| format!("{label:<10} {}", line(fact))));
     lines.push(String::new());
     lines.extend(reading.iter().map(|text| line(text)));
-    for sheet in &sheets {
+    for sheet in sheets {
         push_sheet(sheet, &mut lines);
     }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()

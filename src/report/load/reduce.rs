@@ -4,7 +4,7 @@
 mod lean;
 mod visits;
 
-use super::{JOURNAL, journal_path, lines};
+use super::{JOURNAL, journal_path, lines, parallel};
 use crate::compare::stored::{Known, Stored};
 use crate::record::{Gate, Table};
 use anyhow::{Context, Result, anyhow, ensure};
@@ -12,7 +12,6 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use visits::Begun;
 
@@ -93,27 +92,11 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
 /// # Errors
 /// Those of [`super::read_run`], for the first path that has one; and a run of two arms, which is a comparison already.
 pub fn read(paths: &[PathBuf]) -> Result<Runs> {
-    let next = AtomicUsize::new(0);
     let known = Mutex::new(Known::default());
-    let done = Mutex::new(Vec::new());
-    let work = || {
-        while let (at, Some(path)) = following(&next, paths) {
-            let one = read_one(path, &known);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, one));
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(at, _)| *at);
+    let done = parallel::each(paths.iter(), |path| read_one(path, &known));
     let mut all =
         Runs { known: known.into_inner().unwrap_or_else(PoisonError::into_inner), ..Runs::default() };
-    for (_, one) in done {
+    for one in done {
         let (run, gates, tables) = one?;
         all.runs.push(run);
         all.gates.push(gates);
@@ -122,17 +105,11 @@ pub fn read(paths: &[PathBuf]) -> Result<Runs> {
     Ok(all)
 }
 
-/// The next path that nobody has taken, with its place.
-fn following<'a>(next: &AtomicUsize, paths: &'a [PathBuf]) -> (usize, Option<&'a PathBuf>) {
-    let at = next.fetch_add(1, Ordering::Relaxed);
-    (at, paths.get(at))
-}
-
 fn read_one(path: &Path, known: &Mutex<Known>) -> Result<(Stored, Vec<Gate>, Vec<Table>)> {
     let name = path.display().to_string();
     let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
     let mut begun: Option<Begun> = None;
-    lines(BufReader::with_capacity(1 << 18, file), &name, |line, _| match &mut begun {
+    lines(BufReader::with_capacity(1 << 18, file), 1, &name, |line, _| match &mut begun {
         None => {
             begun = Some(Begun::new(lean::header(line)?));
             Ok(())

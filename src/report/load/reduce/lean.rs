@@ -2,7 +2,8 @@
 
 use crate::cell::Cell;
 use crate::record::{Gate, Lead, Line, Overhead, SCHEMA, Table};
-use crate::report::load::{SECOND_HEADER, check_cell, check_header, explain, parse_line};
+use crate::report::load::line::{explain, parse_line};
+use crate::report::load::{SECOND_HEADER, check_cell, check_header};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use serde_json::value::RawValue;
