@@ -1,6 +1,6 @@
 //! `ab`: two arms of the same cells, compared.
 
-use super::arguments::{Ab as Arguments, DoctorFormat, FailOn};
+use super::arguments::{Ab as Arguments, FailOn, TextOrJson};
 use super::arms::{Arm, Comparison};
 use super::{REGRESSED, UNDECIDED, WELL, floors, output, run};
 use crate::catalog::Catalog;
@@ -25,8 +25,8 @@ pub fn ab(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let find = |class: Option<&[String; 2]>| floors::find(arguments.floors.as_deref(), class);
     let (measured, folder) = comparison.measure(&as_run, catalog, &find)?;
     let text = |document: &Document| match arguments.format {
-        DoctorFormat::Text => run::text(document),
-        DoctorFormat::Json => comparison::json(&measured.run).map_err(Into::into),
+        TextOrJson::Text => run::text(document),
+        TextOrJson::Json => comparison::json(&measured.run).map_err(Into::into),
     };
     // Of a run that went well this is what came of its gates: a difference that was asked for is told before a gate that
     // nothing decides.

@@ -202,8 +202,8 @@ pub struct List {
     /// What to show [default: all of it]
     pub what: Option<Listed>,
     /// Shape of the document
-    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
-    pub format: DoctorFormat,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    pub format: TextOrJson,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -284,12 +284,12 @@ Examples:
 #[command(after_help = DOCTOR_EXAMPLES)]
 pub struct Doctor {
     /// Shape of the document
-    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
-    pub format: DoctorFormat,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    pub format: TextOrJson,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DoctorFormat {
+pub enum TextOrJson {
     /// For a terminal
     Text,
     /// One JSON document
@@ -308,8 +308,8 @@ Exit code 1 where a check fails.";
 #[command(after_help = SELFCHECK_EXAMPLES)]
 pub struct Selfcheck {
     /// Shape of the document
-    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
-    pub format: DoctorFormat,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    pub format: TextOrJson,
     /// Shorter visits and fewer rounds: finds less
     #[arg(long)]
     pub quick: bool,

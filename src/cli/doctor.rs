@@ -1,6 +1,6 @@
 //! `doctor`: which shipped cells this machine refuses, and what disturbs measuring on it. Changes nothing.
 
-use super::arguments::{Doctor as Arguments, DoctorFormat};
+use super::arguments::{Doctor as Arguments, TextOrJson};
 use super::colour::{self, Paint};
 use super::{WELL, output};
 use crate::catalog::Catalog;
@@ -58,8 +58,8 @@ pub fn doctor(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         shipped_cells: cells.len(),
     };
     output::print(&match arguments.format {
-        DoctorFormat::Text => text(&document),
-        DoctorFormat::Json => serde_json::to_string_pretty(&document)? + "\n",
+        TextOrJson::Text => text(&document),
+        TextOrJson::Json => serde_json::to_string_pretty(&document)? + "\n",
     })?;
     Ok(WELL)
 }

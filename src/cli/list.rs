@@ -1,6 +1,6 @@
 //! `list`: what there is, as tables or as one JSON document.
 
-use super::arguments::{DoctorFormat, List as Arguments, Listed};
+use super::arguments::{List as Arguments, Listed, TextOrJson};
 use super::{WELL, output};
 use crate::catalog::{Catalog, Driver, Reach};
 use crate::cell::{AXES, Axis, AxisSpec, Cell, Kind, Measure, Unavailable, Value};
@@ -112,8 +112,8 @@ pub fn list(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         warnings: asked(Listed::Warnings).then(|| DETECTORS.iter().map(warning).collect()),
     };
     output::print(&match arguments.format {
-        DoctorFormat::Text => document.text(),
-        DoctorFormat::Json => serde_json::to_string_pretty(&document)? + "\n",
+        TextOrJson::Text => document.text(),
+        TextOrJson::Json => serde_json::to_string_pretty(&document)? + "\n",
     })?;
     Ok(WELL)
 }

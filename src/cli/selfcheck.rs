@@ -1,6 +1,6 @@
 //! `selfcheck`: proof that the program is right on this machine, as a table.
 
-use super::arguments::{DoctorFormat, Selfcheck as Arguments};
+use super::arguments::{Selfcheck as Arguments, TextOrJson};
 use super::colour::{self, Paint};
 use super::run::alone;
 use super::{FAILED, WELL, output};
@@ -56,8 +56,8 @@ pub fn selfcheck(arguments: &Arguments) -> Result<u8> {
     };
     let checked = check(&settings, &mut Processes::new(&signals), [&Monotonic, &MonotonicRaw], &mut begun);
     output::print(&match arguments.format {
-        DoctorFormat::Text => text(&checked, &settings, Paint::stdout()),
-        DoctorFormat::Json => serde_json::to_string_pretty(&document(&checked, &settings))? + "\n",
+        TextOrJson::Text => text(&checked, &settings, Paint::stdout()),
+        TextOrJson::Json => serde_json::to_string_pretty(&document(&checked, &settings))? + "\n",
     })?;
     Ok(match checked.caught {
         Some(caught) => caught.exit_code(),

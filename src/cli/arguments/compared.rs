@@ -1,6 +1,6 @@
 //! What may be typed of comparisons: `ab`, `calibrate`.
 
-use super::{DoctorFormat, Run, Selection, Talk, parse_budget, parse_deadline, parse_precision};
+use super::{Run, Selection, Talk, TextOrJson, parse_budget, parse_deadline, parse_precision};
 use clap::{Args, FromArgMatches, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -87,8 +87,8 @@ pub struct Ab {
     #[arg(long, value_name = "FILE")]
     pub floors: Option<PathBuf>,
     /// Shape of the document on standard output
-    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
-    pub format: DoctorFormat,
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
+    pub format: TextOrJson,
     /// Folder of the report, which must not hold a run yet [default: reports/DATE-MACHINE]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
