@@ -6,7 +6,8 @@ mod generated;
 use generated::{Plan, cells, write};
 use ipcmatrix::cell::{Axis, Cell};
 use ipcmatrix::compare::floors::{Floor, Floors};
-use ipcmatrix::compare::stored::{Allowed, Comparison, Row, Rules, Stratum, compare};
+use ipcmatrix::compare::stored::{Allowed, Comparison, Row, Rules, compare};
+use ipcmatrix::measure::stats::distance::Distance;
 use ipcmatrix::report::compared::{self, Compared};
 use ipcmatrix::report::gates::{self, State};
 use ipcmatrix::report::load::reduce::{Runs, journals_below, read};
@@ -258,9 +259,9 @@ fn near_and_far_are_compared_within_their_stratum() {
     let crossing: Vec<&Row> = found.rows.iter().filter(strata).collect();
     assert_eq!(crossing.len(), 24, "twelve cells in two strata");
     assert!(
-        crossing
-            .chunks(2)
-            .all(|pair| { (pair[0].stratum, pair[1].stratum) == (Some(Stratum::Near), Some(Stratum::Far)) })
+        crossing.chunks(2).all(|pair| {
+            (pair[0].stratum, pair[1].stratum) == (Some(Distance::Near), Some(Distance::Far))
+        })
     );
     let remarks = &crossing[0].found.as_ref().unwrap().remarks;
     assert!(remarks[0].ends_with("whose CPUs were moved meanwhile count in no stratum"), "{remarks:?}");

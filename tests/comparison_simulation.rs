@@ -5,8 +5,10 @@
 //! visit to visit and by a drift that both arms share; one visit in twenty is disturbed.
 
 use ipcmatrix::cell::{Axis, Cell, Measure, Value};
+use ipcmatrix::compare::floors::between_runs;
 use ipcmatrix::compare::pairs::pairs;
 use ipcmatrix::compare::{Effect, Margin, Verdict, judge};
+use ipcmatrix::measure::stats::median;
 use ipcmatrix::record::{Arm, Arms, Header, Lead, Outcome, PlannedCell, Visit};
 use ipcmatrix::report::load::{Run, parse_run};
 use rand::{RngExt, SeedableRng};
@@ -177,4 +179,27 @@ fn raw_ps_in_place_of_qs_are_caught() {
     let judged_together = judge(&sharp).iter().filter(|judged| judged.verdict.differs()).count();
     assert!(judged_alone > 4, "raw p passes the check: {judged_alone} of 400");
     assert_eq!(judged_together, 0);
+}
+
+/// The median of six visits of a run.
+fn run_of_six(random: &mut ChaCha8Rng, spread: f64) -> f64 {
+    let ns: Vec<f64> = (0..6).map(|_| visit_ns(random, spread, 0, 1.0)).collect();
+    median(&ns).unwrap()
+}
+
+#[test]
+fn one_run_against_one_stays_below_its_floor() {
+    let mut random = ChaCha8Rng::seed_from_u64(1998);
+    for visits in [12, 18, 40, 80] {
+        let mut below = 0;
+        let trials: u32 = 2000;
+        for _ in 0..trials {
+            let ns: Vec<f64> = (0..visits).map(|at| visit_ns(&mut random, 0.02, at / 2, 1.0)).collect();
+            let floor = between_runs(&ns).unwrap();
+            let [one, other] = [(); 2].map(|()| run_of_six(&mut random, 0.02));
+            below += u32::from((one / other).ln().abs() <= floor);
+        }
+        let share = f64::from(below) / f64::from(trials);
+        assert!(share >= 0.94, "{visits} visits: {share}");
+    }
 }

@@ -6,8 +6,9 @@ mod generated;
 use generated::{Plan, cells, write};
 use ipcmatrix::cell::{Axis, Measure};
 use ipcmatrix::record::Table;
-use ipcmatrix::report::document::Document;
+use ipcmatrix::report::document::{Document, Sheet};
 use ipcmatrix::report::load::reduce::{Runs, journals_below, read};
+use ipcmatrix::report::view::Machines;
 use ipcmatrix::report::{fleet, markdown, text};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,7 @@ fn table(runs: &Runs) -> Table {
 }
 
 fn document(runs: &Runs) -> anyhow::Result<Document> {
-    fleet::document(runs, &[table(runs)])
+    fleet::document(runs, &[table(runs)], None)
 }
 
 /// The facts with that label.
@@ -147,8 +148,68 @@ fn what_cannot_be_pooled_is_refused() {
     assert!(refused("test").starts_with("a1/run-0 is a test and has no figures"));
     let made = runs(&FLEET[..1], |plan| plan);
     let other = Table { metric: Some("ns_per_op".into()), ..table(&made) };
-    let error = fleet::document(&made, std::slice::from_ref(&other)).map(|_| ()).unwrap_err().to_string();
+    let error =
+        fleet::document(&made, std::slice::from_ref(&other), None).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("report them one at a time"), "{error}");
-    let both = fleet::document(&made, &[table(&made), other]).unwrap();
+    let both = fleet::document(&made, &[table(&made), other], None).unwrap();
     assert_eq!(facts(&both, "left out").len(), 1, "told, not silent");
+}
+
+/// Every place of a table: split values, row, column, text.
+fn places(sheet: &Sheet) -> Vec<[String; 4]> {
+    let mut all = Vec::new();
+    for panel in &sheet.panels {
+        for (row, places) in &panel.rows {
+            for (column, place) in panel.head[1..].iter().zip(places) {
+                all.push([panel.heading.clone(), row.clone(), column.clone(), place.text.clone()]);
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn machines_stand_side_by_side_and_nothing_is_lost() {
+    let runs = runs(FLEET, |plan| plan);
+    let apart = document(&runs).unwrap();
+    let by = |machines| fleet::document(&runs, &[table(&runs)], Some(machines)).unwrap();
+    let (rows, columns) = (by(Machines::Rows), by(Machines::Columns));
+    assert_eq!([rows.sheets.len(), columns.sheets.len(), apart.sheets.len()], [1, 1, 2]);
+    assert_eq!(rows.sheets[0].heading, "A.2 Bandwidth (MB/s), by machine");
+    let mut wanted: Vec<[String; 5]> = Vec::new();
+    for (sheet, machine) in apart.sheets.iter().zip(["c1a55000", "c1a55001"]) {
+        assert!(sheet.heading.ends_with(machine), "{}", sheet.heading);
+        let with = |[split, row, column, text]: [String; 4]| [split, row, column, machine.into(), text];
+        wanted.extend(places(sheet).into_iter().map(with));
+    }
+    wanted.sort();
+    let found = |document: &Document, part: &dyn Fn([String; 4]) -> [String; 5]| {
+        let mut found: Vec<[String; 5]> = places(&document.sheets[0]).into_iter().map(part).collect();
+        found.sort();
+        found
+    };
+    let split = |heading: &str, axis: &str| {
+        let (split, value) = heading.split_once(&format!("; {axis} ")).unwrap();
+        [split.to_owned(), value.to_owned()]
+    };
+    let of_rows = found(&rows, &|[heading, machine, column, text]| {
+        let [split, row] = split(&heading, "message_bytes");
+        [split, row, column, machine, text]
+    });
+    let of_columns = found(&columns, &|[heading, row, machine, text]| {
+        let [split, column] = split(&heading, "mechanism");
+        [split, row, column, machine, text]
+    });
+    assert_eq!(of_rows, wanted);
+    assert_eq!(of_columns, wanted);
+}
+
+#[test]
+fn each_class_has_its_grades() {
+    let grades = facts(&document(&runs(FLEET, |plan| plan)).unwrap(), "grades");
+    assert_eq!(grades.len(), 2);
+    assert!(
+        grades[0].starts_with("class c1a55000: A ") && grades[1].starts_with("class c1a55001: A "),
+        "{grades:?}"
+    );
 }

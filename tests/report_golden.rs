@@ -1,5 +1,9 @@
 //! The report in every format, against files that were read by eye. `UPDATE_GOLDEN=1` writes them anew.
 
+#[path = "report_golden/ab.rs"]
+mod ab;
+#[path = "report_golden/consumers.rs"]
+mod consumers;
 #[path = "report_golden/export.rs"]
 mod export;
 

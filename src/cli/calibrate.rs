@@ -6,7 +6,7 @@ use super::{FAILED, WELL, floors, output, usage};
 use crate::catalog::Catalog;
 use crate::compare::floors::{Floor, Floors};
 use crate::compare::pairs::{Found, Pair};
-use crate::record::{Outcome, Visit};
+use crate::record::Outcome;
 use crate::report::comparison::rows;
 use crate::report::digits::counted;
 use crate::report::load::Run;
@@ -58,22 +58,11 @@ pub fn calibrate(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
 
 /// The floors of all cells that were measured often enough.
 fn fresh(run: &Run) -> Vec<Floor> {
-    let half = run.header.cells.len() / 2;
-    let floor = |(index, pair): (usize, &Pair)| {
-        let Ok(Found { log_ratios, .. }) = &pair.found else { return None };
-        let of_cell = |visit: &&Visit| visit.cell_index % half == index;
-        let ns: Vec<f64> = run.visits.iter().filter(of_cell).filter_map(lead_ns).collect();
-        Floor::of(pair.a, &run.header.started, log_ratios, &ns)
+    let floor = |pair: Pair| {
+        let Found { log_ratios, both_ns, .. } = pair.found.ok()?;
+        Floor::of(pair.a, &run.header.started, &log_ratios, both_ns.as_flattened())
     };
-    let pairs: Vec<Pair> = rows(run).into_iter().map(|row| row.pair).collect();
-    pairs.iter().enumerate().filter_map(floor).collect()
-}
-
-fn lead_ns(visit: &Visit) -> Option<f64> {
-    match &visit.outcome {
-        Outcome::Measured(measured) => Some(measured.lead_ns()),
-        _ => None,
-    }
+    rows(run).into_iter().filter_map(|row| floor(row.pair)).collect()
 }
 
 fn text(run: &Run, fresh: &[Floor]) -> String {

@@ -102,7 +102,22 @@ pub fn export(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     for line in export::left_out(&export, place(arguments.format)) {
         output::say(&format!("ipcmatrix: {line}"));
     }
+    for direction in lists(arguments).iter().filter(|direction| export::is_empty(&export, **direction)) {
+        output::say(&format!(
+            "ipcmatrix: no cell has a figure for {}: github-action-benchmark ends with an error on an empty list, so do not hand it over",
+            direction.file_name()
+        ));
+    }
     Ok(WELL)
+}
+
+/// The lists of github-action that are written.
+fn lists(arguments: &Arguments) -> Vec<Direction> {
+    match arguments.direction {
+        Some(order) => vec![order.direction()],
+        None if arguments.format == Format::GithubAction => Direction::ALL.to_vec(),
+        None => Vec::new(),
+    }
 }
 
 /// What would be left out silently is refused.

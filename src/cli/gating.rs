@@ -2,16 +2,15 @@
 
 use super::{REGRESSED, UNDECIDED, WELL, matrices, output, usage};
 use crate::catalog::Catalog;
-use crate::cell::{Cell, Measure};
-use crate::matrix::Filter;
+use crate::cell::Cell;
+use crate::matrix::elsewhere;
 use crate::record::Gate;
 use crate::report::cells::{Slot, TEST_EFFORT};
 use crate::report::gates::{self, Checked, State};
 use crate::report::load::Run;
 use anyhow::Result;
 
-/// The gates of a matrix, a file or one that is built in, with the cells that they watch by their places in `cells`: those
-/// that match and are of a measure that the gate watches in its matrix, as its limits are in the unit of that.
+/// The gates of a matrix, a file or one that is built in, with the cells that they watch by their places in `cells`.
 ///
 /// # Errors
 /// What is wrong in the file, and a matrix without gates: the user's.
@@ -20,14 +19,7 @@ pub fn read(name: &str, catalog: &Catalog, cells: &[Cell]) -> Result<Vec<Gate>> 
     if matrix.gates.is_empty() {
         return Err(usage(format!("the matrix {name} has no [[gate]]")));
     }
-    let found = |gate: &Gate| -> Result<Gate> {
-        let filter = Filter::parse(&gate.filter, catalog).map_err(usage)?;
-        let own: Vec<Option<Measure>> =
-            gate.cells.iter().map(|position| matrix.cells[*position].cell.measure()).collect();
-        let watched =
-            |place: &usize| filter.matches(&cells[*place]) && own.contains(&cells[*place].measure());
-        Ok(Gate { cells: (0..cells.len()).filter(watched).collect(), ..gate.clone() })
-    };
+    let found = |gate: &Gate| elsewhere(gate, &matrix.cells, cells, catalog).map_err(usage);
     matrix.gates.iter().map(found).collect()
 }
 
@@ -37,11 +29,16 @@ pub fn judge(run: &Run, slots: &[Slot]) -> u8 {
         return WELL;
     }
     let limits = gates::of_run(run, slots);
+    tell("", &limits);
+    exit_code(&limits)
+}
+
+/// Says which gates do not hold, each line with `place` in front.
+pub fn tell(place: &str, limits: &[Checked]) {
     for one in limits.iter().filter(|one| one.state != State::Holds) {
         let (state, cell) = (one.state.word(), &one.cell);
-        output::say(&format!("ipcmatrix: gate {state}: {} of `{cell}`: {}", one.limit, one.found));
+        output::say(&format!("ipcmatrix: {place}gate {state}: {} of `{cell}`: {}", one.limit, one.found));
     }
-    exit_code(&limits)
 }
 
 /// What gates make of an exit code: a broken one is told before those that nothing is known of.

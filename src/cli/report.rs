@@ -24,6 +24,9 @@ fn check(arguments: &Arguments, format: Format) -> Result<()> {
             "csv has the raw samples, one a row: it takes --table and -f, but no --metric, --published, --row, --col or --split",
         ));
     }
+    if shown.is_both() {
+        return Err(usage("machine would be row and column: leave out one of the two"));
+    }
     if shown.published && !figure {
         return Err(usage("published figures stand beside the figure of the measure: leave out --metric"));
     }
@@ -95,6 +98,10 @@ impl<'a> Wanted<'a> {
             run.header.arms.is_none() || self.view.metric != Metric::Figure,
             "a run of two arms has one table of all its cells: leave out --table, --row, --col, --split and -f, or name a --metric"
         );
+        anyhow::ensure!(
+            self.view.machines.is_none(),
+            "this is one run, so of one machine: machine is a row or a column of many runs; name those, or the folder that they stand in"
+        );
         let cells = &run.header.cells;
         let keeps = |cell: &_| self.filters.iter().all(|filter| filter.matches(cell));
         self.view.apply(&mut run.header.tables, |number| &cells[number].cell, keeps)
@@ -129,6 +136,12 @@ impl<'a> Wanted<'a> {
                 journals.len()
             )));
         }
+        if !self.arguments.muted.codes().is_empty() {
+            return Err(usage(format!(
+                "these are {} runs, whose warnings stand in the report of each: leave out --mute",
+                journals.len()
+            )));
+        }
         let user = |error: anyhow::Error| usage(format!("{error:#}"));
         let runs = reduce::read(journals).map_err(user)?;
         let mut tables = runs.tables.clone();
@@ -137,7 +150,7 @@ impl<'a> Wanted<'a> {
             let keeps = |cell: &_| self.filters.iter().all(|filter| filter.matches(cell));
             self.view.apply(&mut tables, |number| &cells[number], keeps).map_err(user)?;
         }
-        let mut document = fleet::document(&runs, &tables).map_err(user)?;
+        let mut document = fleet::document(&runs, &tables, self.view.machines).map_err(user)?;
         document.facts.extend(self.view.fact(&shown.filter).map(|text| ("shown", text)));
         Ok(match self.format {
             Format::Text => text::render(&document),
@@ -195,12 +208,17 @@ fn single(wanted: &Wanted, path: &Path) -> Result<()> {
     output::print(&wanted.one(&mut run, path)?)
 }
 
-/// What comes of the gates that the runs were made with; never nothing.
+/// What comes of the gates that the runs were made with; never nothing. Of many runs those that do not hold are told.
 fn limits(journals: &[PathBuf]) -> Result<Vec<gates::Checked>> {
     let mut limits = Vec::new();
     for path in journals {
         let run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
-        limits.extend(gates::of_run(&run, &slots(&run, Metric::Figure)));
+        let own = gates::of_run(&run, &slots(&run, Metric::Figure));
+        // The report of one run has a table of its gates, that of many has not.
+        if journals.len() > 1 {
+            gating::tell(&format!("{}: ", path.display()), &own);
+        }
+        limits.extend(own);
     }
     if limits.is_empty() {
         return Err(usage(

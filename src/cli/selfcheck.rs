@@ -109,9 +109,10 @@ fn text(checked: &Checked, settings: &Settings, paint: Paint) -> String {
     let with = |outcome| checked.rows.iter().filter(|row| row.outcome == outcome).count();
     let _ = writeln!(
         text,
-        "\n{} passed, {} failed, {} told, {} not tried",
+        "\n{} passed, {} failed, {} undecided, {} told, {} not tried",
         with(Outcome::Pass),
         with(Outcome::Fail),
+        with(Outcome::Undecided),
         with(Outcome::Told),
         with(Outcome::NotTried)
     );
@@ -161,8 +162,14 @@ fn shown(found: &str) -> String {
     }
 }
 
-/// What to do where something failed: each kind once.
+/// What to do where something failed, each kind once, and where something stays open.
 fn advice(text: &mut String, rows: &[Row]) {
+    if rows.iter().any(|row| row.outcome == Outcome::Undecided) {
+        let _ = writeln!(
+            text,
+            "undecided: the interval holds what is expected, but is too wide to say so: repeat it on a quieter machine or with more --rounds"
+        );
+    }
     let mut told: Vec<Kind> = Vec::new();
     for row in rows.iter().filter(|row| row.outcome == Outcome::Fail) {
         if !told.contains(&row.check) {
@@ -202,7 +209,7 @@ mod tests {
         assert!(lines[4].starts_with("pass       a/a     a cell  +0.1 %"), "{text}");
         assert!(lines[6].contains("xxx...  all well"), "{text}");
         assert!(lines[7].starts_with("not tried  fault") && !text.contains('\u{1b}'), "{text}");
-        assert_eq!(lines[9], "1 passed, 2 failed, 0 told, 1 not tried");
+        assert_eq!(lines[9], "1 passed, 2 failed, 0 undecided, 0 told, 1 not tried");
         assert!(lines.len() == 11 && lines[10].starts_with("linear: batches of twice the length"), "{text}");
     }
 }

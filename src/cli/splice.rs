@@ -5,6 +5,7 @@ use super::report::Wanted;
 use super::{REGRESSED, WELL, output, plots, usage};
 use crate::catalog::Catalog;
 use crate::report::blocks::{Block, blocks, replaced};
+use crate::report::load::reduce::journals_below;
 use crate::report::load::{self, Run};
 use crate::report::{markdown, text};
 use anyhow::{Result, ensure};
@@ -125,6 +126,13 @@ impl Filler<'_> {
             anyhow::bail!("a block shows one run, and these are {}", arguments.runs.len());
         };
         let path = folder.join(run);
+        if let Ok(several @ [_, _, ..]) = journals_below(&path).as_deref() {
+            anyhow::bail!(
+                "a block shows one run, and below {} are {}: name one of them",
+                run.display(),
+                several.len()
+            );
+        }
         if !self.runs.contains_key(&path) {
             self.runs.insert(path.clone(), load::read_run(&path)?);
         }

@@ -3,6 +3,7 @@
 use crate::cell::Cell;
 use crate::measure::stats::median;
 use crate::measure::stats::signed_rank::hodges_lehmann;
+use crate::measure::stats::welch::further_two_apart;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -43,14 +44,16 @@ pub struct Floor {
     pub rounds: usize,
     /// For two arms in the same rounds, as many as these: 95 % of the estimates lie closer to 0.
     pub paired: f64,
-    /// For one run against another: how far six visits in a row lay from six others, in 95 % of the cases. What only
-    /// another hour or another boot shows is not in it.
+    /// For one run against another: how far two further runs of six visits lie apart in 95 % of the cases, by the spread of
+    /// the medians of six visits in a row (Student's t, so few of them give a wide bound). What only another hour or another
+    /// boot shows is not in it.
     pub single: f64,
 }
 
 impl Floor {
-    /// Of a cell that was both arms. `log_ratios` has one a round, `ns` the times of all visits in the order in which they
-    /// were made. `None` where there are fewer than twelve of them, or a number is not finite.
+    /// Of a cell that was both arms. `log_ratios` has one a round, `ns` the times of both arms in the order of the rounds, as
+    /// they are compared: without the loop where that counts. `None` where there are fewer than twelve times, or a number is
+    /// not finite.
     ///
     /// Which visit of a round belongs to which arm was drawn, so each ratio could as well have had the other sign: the
     /// signs are drawn 1000 times (with a fixed seed) and the estimate made of each.
@@ -61,19 +64,21 @@ impl Floor {
             hodges_lehmann(&signs.collect::<Vec<f64>>()).map(f64::abs)
         };
         let paired: Vec<f64> = (0..DRAWS).map(|_| flipped()).collect::<Option<_>>()?;
-        let runs: Vec<f64> =
-            ns.chunks_exact(VISITS_A_RUN).map(|run| median(run).map(f64::ln)).collect::<Option<_>>()?;
-        let apart =
-            |(at, run): (usize, &f64)| runs[..at].iter().map(|other| (run - other).abs()).collect::<Vec<_>>();
-        let single: Vec<f64> = runs.iter().enumerate().flat_map(apart).collect();
         Some(Floor {
             cell: cell.clone(),
             calibrated: calibrated.to_owned(),
             rounds: log_ratios.len(),
             paired: quantile(paired)?,
-            single: quantile(single)?,
+            single: between_runs(ns)?,
         })
     }
+}
+
+/// How far two further runs of six visits lie apart in 95 % of the cases, as the logarithm of a ratio, by the times of visits
+/// in their order. `None` where there are fewer than twelve, or a number is not finite.
+pub fn between_runs(ns: &[f64]) -> Option<f64> {
+    let runs: Option<Vec<f64>> = ns.chunks_exact(VISITS_A_RUN).map(|run| median(run).map(f64::ln)).collect();
+    further_two_apart(&runs?, BELOW)
 }
 
 /// The least of the values that is not below 95 % of them.

@@ -24,6 +24,8 @@ pub struct Found {
     pub a_ns: Estimate,
     /// Nanoseconds an operation of arm b.
     pub b_ns: Estimate,
+    /// Nanoseconds an operation of arm a and of arm b, a pair a round, as they are compared.
+    pub both_ns: Vec<[f64; 2]>,
     /// The logarithms of the ratio of times, arm b over arm a, one a round.
     pub log_ratios: Vec<f64>,
     /// What they say together.
@@ -44,7 +46,12 @@ pub enum Missing {
     /// The machine or the kernel refuses an arm: which, why and what would help.
     Unavailable(String),
     /// A visit failed.
-    Failed(String),
+    Failed {
+        /// What failed, and in which arm.
+        reason: String,
+        /// Whether arm a was measured: then it is arm b that is broken.
+        newly: bool,
+    },
     /// What is left without the loop around the operations is not above 0 in some visit.
     BelowResolution,
     /// No round has both.
@@ -81,10 +88,9 @@ pub fn least(cell: &Cell) -> f64 {
 }
 
 fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> Result<Found, Missing> {
-    for (arm, (planned, visits)) in ["a", "b"].into_iter().zip(planned.into_iter().zip(visits)) {
-        missing(arm, planned, visits)?;
-    }
     let [by_round_a, by_round_b] = visits.map(by_round);
+    missing("a", planned[0], visits[0], false)?;
+    missing("b", planned[1], visits[1], !by_round_a.is_empty())?;
     let both: Vec<(&Measured, &Measured)> =
         by_round_a.iter().filter_map(|(round, a)| Some((*a, *by_round_b.get(round)?))).collect();
     let alone = by_round_a.len() + by_round_b.len() - 2 * both.len();
@@ -96,19 +102,19 @@ fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> R
         Some(overhead) if net => measured.lead_ns() - overhead.twin_ns,
         _ => measured.lead_ns(),
     };
-    let a: Vec<f64> = both.iter().map(|(a, _)| of(a)).collect();
-    let b: Vec<f64> = both.iter().map(|(_, b)| of(b)).collect();
-    let log_ratios: Vec<f64> = a.iter().zip(&b).map(|(a, b)| (b / a).ln()).collect();
-    if a.iter().chain(&b).any(|ns| *ns <= 0.0) {
+    let both_ns: Vec<[f64; 2]> = both.iter().map(|(a, b)| [of(a), of(b)]).collect();
+    if both_ns.as_flattened().iter().any(|ns| *ns <= 0.0) {
         return Err(Missing::BelowResolution);
     }
-    let estimates = (Estimate::of(&a), Estimate::of(&b), Effect::of_pairs(&log_ratios));
+    let log_ratios: Vec<f64> = both_ns.iter().map(|[a, b]| (b / a).ln()).collect();
+    let arm = |arm: usize| Estimate::of(&both_ns.iter().map(|pair| pair[arm]).collect::<Vec<f64>>());
+    let estimates = (arm(0), arm(1), Effect::of_pairs(&log_ratios));
     let (Some(a_ns), Some(b_ns), Some(effect)) = estimates else { return Err(Missing::BelowResolution) };
-    Ok(Found { a_ns, b_ns, log_ratios, effect, margin, net, ops, alone })
+    Ok(Found { a_ns, b_ns, both_ns, log_ratios, effect, margin, net, ops, alone })
 }
 
-/// A failed visit of an arm, or that it is refused.
-fn missing(arm: &str, planned: &PlannedCell, visits: &[&Visit]) -> Result<(), Missing> {
+/// A failed visit of an arm, or that it is refused. `newly`: whether the other one was measured.
+fn missing(arm: &str, planned: &PlannedCell, visits: &[&Visit], newly: bool) -> Result<(), Missing> {
     let refusal = visits.iter().find_map(|visit| match &visit.outcome {
         Outcome::Unavailable(unavailable) => Some(unavailable),
         _ => None,
@@ -118,7 +124,7 @@ fn missing(arm: &str, planned: &PlannedCell, visits: &[&Visit]) -> Result<(), Mi
         _ => None,
     });
     match (failure, refusal.or(planned.unavailable.as_ref())) {
-        (Some(text), _) => Err(Missing::Failed(text)),
+        (Some(reason), _) => Err(Missing::Failed { reason, newly }),
         (None, Some(why)) => Err(Missing::Unavailable(format!(
             "arm {arm}: {}; to make it available: {}",
             why.reason, why.remedy

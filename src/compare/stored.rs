@@ -9,13 +9,13 @@ mod strata;
 
 pub use settings::{Known, Settings};
 pub use side::{Side, figure_of};
-pub use strata::{FAR_RATIO, Stratum};
 
 use super::floors::Floors;
 use super::pairs::least;
 use super::{Effect, Judged, Margin, Verdict, judge, log_of};
 use crate::cell::Cell;
 use crate::measure::stats::Estimate;
+use crate::measure::stats::distance::Distance;
 use crate::record::Lead;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -123,7 +123,7 @@ pub struct Row {
     /// The cell.
     pub cell: Cell,
     /// How far apart the CPUs were, where that is kept apart.
-    pub stratum: Option<Stratum>,
+    pub stratum: Option<Distance>,
     /// What was found, or why there is nothing to compare.
     pub found: Result<Found, Apart>,
 }

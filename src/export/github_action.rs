@@ -45,10 +45,18 @@ struct Entry<'a> {
 /// # Errors
 /// Where a value has no JSON form; none of those here lacks one.
 pub fn github_action(export: &Export, direction: Direction) -> Result<String> {
-    let wanted = Some(direction == Direction::Bigger);
-    let cells = export.cells.iter().filter(|cell| cell.more_is_better == wanted);
-    let entries: Vec<Entry> = cells.filter_map(entry).collect();
+    let entries: Vec<Entry> = entries(export, direction).collect();
     Ok(serde_json::to_string_pretty(&entries)? + "\n")
+}
+
+/// Whether the list has no figure. github-action-benchmark takes that for a fault and ends with an error (tried with its 1.22.0).
+pub fn is_empty(export: &Export, direction: Direction) -> bool {
+    entries(export, direction).next().is_none()
+}
+
+fn entries<'a>(export: &'a Export, direction: Direction) -> impl Iterator<Item = Entry<'a>> {
+    let wanted = Some(direction == Direction::Bigger);
+    export.cells.iter().filter(move |cell| cell.more_is_better == wanted).filter_map(entry)
 }
 
 fn entry(cell: &Summary) -> Option<Entry<'_>> {

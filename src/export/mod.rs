@@ -16,7 +16,7 @@ mod summary_csv;
 mod visits;
 
 pub use bmf::bmf;
-pub use github_action::{Direction, github_action};
+pub use github_action::{Direction, github_action, is_empty};
 pub use go::go;
 pub use json::{CellLine, Document, Line, RunFacts, VisitLine, cell_lines, json, visit_lines};
 pub use left_out::{Place, left_out};

@@ -8,7 +8,7 @@ use crate::report::cells::{Failure, Figure, Slot};
 use crate::report::csv::csv_unit;
 use crate::report::load::Run;
 use crate::report::metric::Metric;
-use crate::report::warnings::{Code, Findings};
+use crate::report::warnings::Findings;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -245,13 +245,8 @@ impl Summary {
 
 /// In the order of their codes.
 fn warnings(findings: &Findings, figure: &Figure) -> Vec<Warning> {
-    let of_figure = findings.of_figure(figure);
-    let one = |code: Code| {
-        let visits = findings.of_cell(figure.cell_index).filter(|codes| codes.has(code)).count();
-        let visits = if of_figure.has(code) { None } else { Some(visits) };
-        (visits != Some(0)).then_some(Warning { code: code.detector().code, visits })
-    };
-    Code::all().filter_map(one).collect()
+    let told = findings.told_of(figure.cell_index, Some(figure)).into_iter();
+    told.map(|(code, visits)| Warning { code: code.detector().code, visits }).collect()
 }
 
 fn failed(failure: &Failure) -> Failed {

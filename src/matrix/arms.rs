@@ -2,9 +2,10 @@
 
 use super::Matrix;
 use super::expand::{changed, prune_axes, unavailable};
+use super::gate::elsewhere;
 use crate::catalog::Catalog;
 use crate::cell::{Axis, Cell, Value};
-use crate::record::{PlannedCell, Table};
+use crate::record::{Gate, PlannedCell, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an arm sets, an axis each.
@@ -24,7 +25,8 @@ impl Matrix {
     /// whether cells that are the same in both arms are compared: where something else differs, or nothing is meant to.
     ///
     /// A cell is left out where a mechanism that an arm sets does not do what it measures, and where both arms are the same
-    /// and that is no comparison.
+    /// and that is no comparison. Gates watch arm b, the new side, which must hold what they limit; arm a may be what is
+    /// to be mended.
     pub fn paired(&self, arms: [&Settings; 2], alike: bool, catalog: &Catalog) -> Paired {
         let mut left_out = Vec::new();
         let mut positions = BTreeMap::new();
@@ -54,8 +56,19 @@ impl Matrix {
         };
         let mut tables = [tables_of(0), tables_of(1)].concat();
         tables.retain(|table| !table.cells.is_empty());
+        let gates = self.gates.iter().map(|gate| self.gate_of_b(gate, &cells[count..], catalog)).collect();
         let (name, title, budget) = (self.name.clone(), self.title.clone(), self.budget);
-        Paired { matrix: Matrix { name, title, budget, tables, cells, gates: Vec::new() }, left_out }
+        Paired { matrix: Matrix { name, title, budget, tables, cells, gates }, left_out }
+    }
+
+    /// The gate over the cells of arm b, the second half. It watches those that match its filter as they are in that arm, so
+    /// that a limit is not held against another mechanism than it was written for; they may be none.
+    fn gate_of_b(&self, gate: &Gate, of_b: &[PlannedCell], catalog: &Catalog) -> Gate {
+        let cells = of_b.iter().map(|planned| &planned.cell);
+        let mut found = elsewhere(gate, &self.cells, cells, catalog)
+            .expect("the filter of a gate is read before, with the same catalog");
+        found.cells.iter_mut().for_each(|place| *place += of_b.len());
+        found
     }
 }
 
@@ -127,8 +140,12 @@ spawn = "processes"
 "#;
 
     fn paired(a: &[(Axis, &str)], b: &[(Axis, &str)], alike: bool) -> Paired {
+        paired_of(TEXT, a, b, alike)
+    }
+
+    fn paired_of(text: &str, a: &[(Axis, &str)], b: &[(Axis, &str)], alike: bool) -> Paired {
         let catalog = Catalog::shipped();
-        let matrix = parse("t.toml", TEXT, &catalog).unwrap();
+        let matrix = parse("t.toml", text, &catalog).unwrap();
         let settings = |arm: &[(Axis, &str)]| -> Settings {
             arm.iter().map(|(axis, word)| (*axis, Value::word(*word))).collect()
         };
@@ -167,5 +184,28 @@ spawn = "processes"
         let Paired { matrix, left_out } = paired(&[], &[], true);
         assert_eq!((matrix.cells.len(), left_out.len()), (8, 0));
         assert_eq!(matrix.cells[..4], matrix.cells[4..]);
+    }
+
+    #[test]
+    fn gates_watch_what_matches_in_arm_b() {
+        let gate = "[[gate]]\nfilter = \"mechanism:pipe\"\nmin = \"1MB/s\"\nmax_regression = \"5%\"\n";
+        let watched = |a: &[(Axis, &str)], b: &[(Axis, &str)]| {
+            let Paired { matrix, .. } = paired_of(&format!("{TEXT}{gate}"), a, b, true);
+            let half = matrix.cells.len() / 2;
+            let [gate] = matrix.gates.as_slice() else { panic!("{:?}", matrix.gates) };
+            assert!(gate.min.is_some() && gate.max_regression == Some(0.05));
+            assert!(gate.cells.iter().all(|cell| *cell >= half), "arm b: {gate:?}");
+            gate.cells
+                .iter()
+                .map(|cell| [cell - half, *cell].map(|cell| matrix.cells[cell].cell.mechanism().to_owned()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(watched(&[], &[]), [["pipe", "pipe"], ["pipe", "pipe"]]);
+        assert_eq!(watched(&[(Axis::Mechanism, "tcp")], &[]), [["tcp", "pipe"], ["tcp", "pipe"]]);
+        assert_eq!(
+            watched(&[], &[(Axis::Mechanism, "tcp")]),
+            [["", ""]; 0],
+            "no limit of pipe is one of tcp"
+        );
     }
 }

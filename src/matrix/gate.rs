@@ -4,7 +4,7 @@ use super::filter::Filter;
 use super::mistake::{Mistake, Place, quoted, unknown};
 use super::page::{Entry, Page};
 use crate::catalog::Catalog;
-use crate::cell::Measure;
+use crate::cell::{Cell, Measure};
 use crate::record::{Gate, Limit, PlannedCell};
 use std::collections::BTreeSet;
 use toml::de::DeTable;
@@ -133,6 +133,25 @@ pub(super) fn resolve(
         });
     }
     gates
+}
+
+/// The gate with the places of those of other cells that it watches: they match its filter and are of a measure that it
+/// watches among its own cells, as its limits are in the unit of that.
+///
+/// # Errors
+/// What is wrong with its filter, where it was not read before.
+pub fn elsewhere<'a>(
+    gate: &Gate,
+    own: &[PlannedCell],
+    cells: impl IntoIterator<Item = &'a Cell>,
+    catalog: &Catalog,
+) -> Result<Gate, String> {
+    let filter = Filter::parse(&gate.filter, catalog)?;
+    let measures: BTreeSet<Option<Measure>> =
+        gate.cells.iter().map(|position| own[*position].cell.measure()).collect();
+    let watched = |cell: &Cell| filter.matches(cell) && measures.contains(&cell.measure());
+    let cells = cells.into_iter().enumerate().filter(|(_, cell)| watched(cell));
+    Ok(Gate { cells: cells.map(|(place, _)| place).collect(), ..gate.clone() })
 }
 
 /// Why the limits of a gate do not fit its cells.

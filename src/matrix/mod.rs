@@ -66,6 +66,7 @@ mod tests;
 
 pub use arms::{Paired, Settings};
 pub use filter::Filter;
+pub use gate::elsewhere;
 pub use merge::merge;
 pub use mistake::{MOST_MISTAKES, Mistake, Mistakes};
 pub use overrides::Override;

@@ -7,6 +7,7 @@
 //! statistics", the same journal, 14 (1992).
 
 pub mod discovery;
+pub mod distance;
 pub mod modes;
 pub mod signed_rank;
 pub mod trend;

@@ -6,7 +6,7 @@ mod tables;
 pub use json::{SCHEMA, json};
 
 use super::digits::counted;
-use super::document::{Document, Place, Sheet};
+use super::document::Document;
 use super::gates::{self, Checked};
 use crate::cell::Axis;
 use crate::compare::FALSE_DISCOVERIES;
@@ -64,7 +64,7 @@ impl Compared<'_> {
 /// The comparison as a document: a row a cell, or cells by a row and a column axis.
 pub fn document(compared: &Compared, axes: Option<(Axis, Axis)>) -> Document {
     let mut sheets = tables::sheets(compared, axes);
-    sheets.extend(gate_sheet(compared.gates));
+    sheets.extend(gates::sheet(compared.gates));
     Document {
         title: "ipcmatrix: stored runs compared".into(),
         facts: facts(compared),
@@ -147,19 +147,4 @@ fn reading() -> Vec<String> {
              runs, or that of the one run with its 95 % interval."
         ),
     ]
-}
-
-/// Every limit that was judged.
-fn gate_sheet(gates: &[Checked]) -> Option<Sheet> {
-    let place = |text: &str, best| Place { text: text.into(), best, ..Place::default() };
-    let row = |one: &Checked| {
-        let broken = one.state == gates::State::Broken;
-        let places =
-            vec![place(&one.limit, false), place(&one.found, false), place(one.state.word(), broken)];
-        (one.cell.to_string(), places)
-    };
-    let head = ["cell", "limit", "found", "state"].map(String::from).to_vec();
-    let panel =
-        super::document::Panel { heading: String::new(), head, rows: gates.iter().map(row).collect() };
-    (!gates.is_empty()).then(|| Sheet { heading: "gates".into(), panels: vec![panel], ..Sheet::default() })
 }

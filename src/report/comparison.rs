@@ -1,32 +1,48 @@
 //! The report of a run of two arms: a row a cell, with both figures, the ratio of times and the verdict.
 
-use super::cells::{Slot, measure_unit, measure_value, slots};
+mod json;
+
+pub use json::{SCHEMA, json};
+
+use super::cells::{Figure, Slot, measure_unit, measure_value, slots};
 use super::digits::{counted, uncertainty, value};
 use super::document::{Document, Footnotes, Panel, Place, Sheet, split_value};
 use super::escape::command;
 use super::facts::{ended_fact, visits_fact};
+use super::gates::{self, Against, Checked};
 use super::load::Run;
 use super::metric::Metric;
-use super::warnings::{self, Told};
+use super::warnings::{self, Told, Warnings};
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::compare::pairs::{Found, Missing, Pair, pairs};
 use crate::compare::{FALSE_DISCOVERIES, Judged, MOST_NEEDED, Reason, Verdict, judge};
 use crate::measure::stats::{Estimate, Interval};
-use crate::record::Arms;
-use serde_json::{Map, json};
+use crate::record::{Arms, Gate};
 use std::collections::BTreeSet;
-
-/// The version that the JSON document carries.
-pub const SCHEMA: &str = "ipcmatrix.ab.v1";
 
 const HEAD: &[&str] = &["cell", "a", "b", "time b/a", "95 %", "p", "verdict"];
 
 /// A pair with its verdict; none where there is nothing to compare.
 pub struct Row<'a> {
+    /// The positions of its cells in the header.
+    pub cells: [usize; 2],
     /// The pair.
     pub pair: Pair<'a>,
     /// What to think of it.
     pub judged: Option<Judged>,
+}
+
+impl Row<'_> {
+    /// What a limit of slow-downs is judged by: arm b against arm a.
+    pub(super) fn against(&self) -> Against {
+        let is_regression = match &self.pair.found {
+            Ok(_) => self.judged.is_some_and(|judged| judged.verdict == Verdict::Slower),
+            Err(why) => matches!(why, Missing::Failed { newly: true, .. }),
+        };
+        let log_ratio = self.pair.found.as_ref().map(|found| found.effect.log_ratio);
+        let log_ratio = log_ratio.map_err(|_| remarks(self).join("; "));
+        Against { log_ratio, is_regression, word: word_of(self) }
+    }
 }
 
 /// Every pair of the run, judged together; none where the run has no arms.
@@ -36,10 +52,11 @@ pub fn rows(run: &Run) -> Vec<Row<'_>> {
     let found: Vec<&Found> = pairs.iter().filter_map(|pair| pair.found.as_ref().ok()).collect();
     let effects: Vec<_> = found.iter().map(|found| (found.effect, found.margin)).collect();
     let mut judged = judge(&effects).into_iter();
-    let mut rows = Vec::with_capacity(pairs.len());
-    for pair in pairs {
+    let count = pairs.len();
+    let mut rows = Vec::with_capacity(count);
+    for (place, pair) in pairs.into_iter().enumerate() {
         let judged = pair.found.is_ok().then(|| judged.next()).flatten();
-        rows.push(Row { pair, judged });
+        rows.push(Row { cells: [place, place + count], pair, judged });
     }
     rows
 }
@@ -54,14 +71,16 @@ pub(super) fn document(run: &Run, arms: &Arms, told: &mut Told) -> Document {
     let slots = slots(run, Metric::Figure);
     let mut above = warnings::facts(told, &slots);
     above.extend(facts(run, arms, &rows, &slots));
+    let gates = gates::of_run(run, &slots);
+    above.extend(gate_facts(&run.header.gates, &gates));
+    let sheets = measures
+        .filter(|(_, rows)| !rows.is_empty())
+        .map(|(measure, rows)| sheet(measure, &rows, &slots, told));
     Document {
         title: format!("ipcmatrix: {}, {} against {}", run.header.matrices.join(", "), arms.a, arms.b),
         facts: above,
         reading: reading(),
-        sheets: measures
-            .filter(|(_, rows)| !rows.is_empty())
-            .map(|(measure, rows)| sheet(measure, &rows))
-            .collect(),
+        sheets: sheets.chain(gate_sheet(&gates)).collect(),
     }
 }
 
@@ -96,6 +115,26 @@ fn facts(run: &Run, arms: &Arms, rows: &[Row], slots: &[Slot]) -> Vec<(&'static 
     facts
 }
 
+/// How many limits hold, and the gates that have nothing to watch.
+fn gate_facts(gates: &[Gate], checked: &[Checked]) -> Vec<(&'static str, String)> {
+    let counts = (!checked.is_empty()).then(|| gates::counts(checked));
+    let unwatched =
+        unwatched(gates).map(|filter| format!("not judged, as no cell of arm b matches: {filter}"));
+    counts.into_iter().chain(unwatched).map(|text| ("gates", text)).collect()
+}
+
+/// Every limit that was judged.
+fn gate_sheet(checked: &[Checked]) -> Option<Sheet> {
+    let caption =
+        "Figures are those of arm b, the new side; `max_regression` is that of arm b against arm a.";
+    gates::sheet(checked).map(|sheet| Sheet { captions: vec![caption.into()], ..sheet })
+}
+
+/// The filters of gates that match no cell of arm b.
+fn unwatched(gates: &[Gate]) -> impl Iterator<Item = &str> {
+    gates.iter().filter(|gate| gate.cells.is_empty()).map(|gate| gate.filter.as_str())
+}
+
 /// Cells that are not compared, those with the same reason together.
 fn left_out(arms: &Arms) -> Vec<String> {
     let reasons: BTreeSet<&str> = arms.left_out.iter().map(|[_, why]| why.as_str()).collect();
@@ -125,7 +164,7 @@ pub fn word_of(row: &Row) -> &'static str {
     match (&row.pair.found, row.judged) {
         (Ok(_), Some(judged)) => judged.verdict.word(),
         (Err(Missing::Unavailable(_)), _) => "unavailable",
-        (Err(Missing::Failed(_)), _) => "failed",
+        (Err(Missing::Failed { .. }), _) => "failed",
         _ => "not compared",
     }
 }
@@ -145,11 +184,22 @@ fn reading() -> Vec<String> {
     ]
 }
 
-fn sheet(measure: Measure, rows: &[&Row]) -> Sheet {
+/// The figures of both arms of a pair, where there are some.
+fn figures<'a>(row: &Row, slots: &'a [Slot]) -> impl Iterator<Item = &'a Figure> {
+    row.cells.into_iter().filter_map(|cell| slots[cell].figure())
+}
+
+fn sheet(measure: Measure, rows: &[&Row], slots: &[Slot], told: &mut Told) -> Sheet {
+    let all: Vec<&Figure> = rows.iter().flat_map(|row| figures(row, slots)).collect();
+    let warnings = Warnings::of_table(told, &all);
     let mut footnotes = Footnotes::default();
     let cells: Vec<&Cell> = rows.iter().flat_map(|row| [row.pair.a, row.pair.b]).collect();
     let constant = constants(&cells);
-    let line = |row: &&Row| (label(row.pair.a, row.pair.b, &constant), places(row, &mut footnotes));
+    let line = |row: &&Row| {
+        let remarks = remarks(row).into_iter().chain(warnings.of(figures(row, slots)));
+        let marks = remarks.map(|text| footnotes.number(text)).collect();
+        (label(row.pair.a, row.pair.b, &constant), places(row, marks))
+    };
     let rows: Vec<(String, Vec<Place>)> = rows.iter().map(line).collect();
     let constants: Vec<String> =
         constant.iter().map(|(axis, value)| split_value(*axis, &Some(value.clone()))).collect();
@@ -163,7 +213,7 @@ fn sheet(measure: Measure, rows: &[&Row]) -> Sheet {
             head: HEAD.iter().map(ToString::to_string).collect(),
             rows,
         }],
-        notes: Vec::new(),
+        notes: warnings.unmarked,
         footnotes: footnotes.texts,
     }
 }
@@ -191,10 +241,9 @@ pub(super) fn label(a: &Cell, b: &Cell, constant: &[(Axis, Value)]) -> String {
     if words.is_empty() { "all".into() } else { words.join(" ") }
 }
 
-fn places(row: &Row, footnotes: &mut Footnotes) -> Vec<Place> {
-    let mut verdict = Place { text: verdict_text(row), ..Place::default() };
-    verdict.marks = remarks(row).into_iter().map(|text| footnotes.number(text)).collect();
-    verdict.marks.sort_unstable();
+fn places(row: &Row, mut marks: Vec<usize>) -> Vec<Place> {
+    marks.sort_unstable();
+    let verdict = Place { text: verdict_text(row), marks, ..Place::default() };
     let plain = |text: String| Place { text, ..Place::default() };
     let Ok(found) = &row.pair.found else {
         let nothing = (2..HEAD.len()).map(|_| plain("-".into()));
@@ -244,7 +293,7 @@ fn verdict_text(row: &Row) -> String {
 fn remarks(row: &Row) -> Vec<String> {
     let found = match &row.pair.found {
         Ok(found) => found,
-        Err(Missing::Unavailable(why) | Missing::Failed(why)) => return vec![why.clone()],
+        Err(Missing::Unavailable(why) | Missing::Failed { reason: why, .. }) => return vec![why.clone()],
         Err(Missing::BelowResolution) => {
             return vec!["in some visit nothing was left without the loop around the operations".into()];
         }
@@ -275,61 +324,4 @@ fn remarks(row: &Row) -> Vec<String> {
         remarks.push(format!("{visits} without a partner in the same round: not compared"));
     }
     remarks
-}
-
-/// The comparison as one JSON document. Times are nanoseconds an operation; a ratio is that of times, arm b over arm a.
-///
-/// # Errors
-/// Where a number has no JSON form; none of those here lacks one.
-pub fn json(run: &Run) -> serde_json::Result<String> {
-    let header = &run.header;
-    let rows = rows(run);
-    let document = json!({
-        "schema": SCHEMA,
-        "version": header.version,
-        "command": header.command,
-        "matrices": header.matrices,
-        "started": header.started,
-        "ended": run.end.as_ref().map(|end| end.reason.as_str()),
-        "machine_class": header.machine_class,
-        "seed": header.seed,
-        "arms": header.arms,
-        "cells": rows.iter().map(cell_json).collect::<Vec<_>>(),
-    });
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
-}
-
-fn cell_json(row: &Row) -> serde_json::Value {
-    let mut cell = Map::new();
-    cell.insert("a".into(), json!(row.pair.a));
-    cell.insert("b".into(), json!(row.pair.b));
-    cell.insert("verdict".into(), word_of(row).into());
-    cell.insert("remarks".into(), remarks(row).into());
-    let Ok(found) = &row.pair.found else { return cell.into() };
-    let ends = |interval: Option<Interval>| interval.map(|interval| [interval.low, interval.high]);
-    let ratios =
-        |interval: Option<Interval>| interval.map(|interval| [interval.low.exp(), interval.high.exp()]);
-    let needed = match row.judged.map(|judged| judged.verdict) {
-        Some(Verdict::Undecided(Reason::MoreNeeded(rounds))) => Some(rounds),
-        _ => None,
-    };
-    let facts = json!({
-        "a_ns": found.a_ns.value,
-        "a_ns_interval_95": ends(found.a_ns.interval),
-        "b_ns": found.b_ns.value,
-        "b_ns_interval_95": ends(found.b_ns.interval),
-        "rounds": found.log_ratios.len(),
-        "ratio": found.effect.log_ratio.exp(),
-        "ratio_interval_95": ratios(found.effect.interval_95),
-        "ratio_interval_90": ratios(found.effect.interval_90),
-        "p": found.effect.p,
-        "q": row.judged.and_then(|judged| judged.q),
-        "least_ratio": found.margin.least.exp(),
-        "floor_ratio": found.margin.floor.map(f64::exp),
-        "rounds_needed": needed,
-    });
-    if let serde_json::Value::Object(facts) = facts {
-        cell.extend(facts);
-    }
-    cell.into()
 }

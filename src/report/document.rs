@@ -15,7 +15,7 @@ use super::plot::Plot;
 use super::projection::{Coordinate, Grid, Projection, project};
 use super::raw::Raw;
 use super::strata;
-use super::warnings::{self, Findings, Footnote, N_DRIFT, Told};
+use super::warnings::{self, Findings, N_DRIFT, Told, Warnings};
 use super::winner::winner;
 use crate::cell::{Axis, Measure, Value};
 use crate::measure::stats::LEAST_VISITS;
@@ -125,10 +125,9 @@ fn title(run: &Run) -> String {
 
 fn sheet(projection: &Projection, options: Options, told: &mut Told) -> Sheet {
     let table = projection.table;
-    let (marked, unmarked): (Vec<Footnote>, Vec<Footnote>) =
-        told.of_table(projection).into_iter().partition(|footnote| footnote.marked);
+    let slots = projection.grids.iter().flat_map(|grid| grid.slots.iter().flatten());
+    let warnings = Warnings::of_table(told, &slots.filter_map(Slot::figure).collect::<Vec<_>>());
     let mut footnotes = Footnotes::default();
-    let warnings = Warnings { told, marked };
     let mut panels: Vec<Panel> =
         projection.grids.iter().map(|grid| panel(projection, grid, &warnings, &mut footnotes)).collect();
     if options.published {
@@ -139,27 +138,8 @@ fn sheet(projection: &Projection, options: Options, told: &mut Told) -> Sheet {
         captions: captions(projection),
         panels,
         plot: Plot::of(projection),
-        notes: table
-            .notes
-            .iter()
-            .cloned()
-            .chain(unmarked.into_iter().map(|footnote| footnote.text))
-            .collect(),
+        notes: table.notes.iter().cloned().chain(warnings.unmarked).collect(),
         footnotes: footnotes.texts,
-    }
-}
-
-/// The warnings of a table whose places are marked.
-struct Warnings<'a> {
-    told: &'a Told<'a>,
-    marked: Vec<Footnote>,
-}
-
-impl Warnings<'_> {
-    /// The lines that a figure is marked with.
-    fn of(&self, figure: &Figure) -> impl Iterator<Item = String> {
-        let codes = self.told.codes(figure);
-        self.marked.iter().filter(move |line| codes.has(line.code)).map(|line| line.text.clone())
     }
 }
 
@@ -271,7 +251,7 @@ pub(super) fn split_value(axis: Axis, value: &Coordinate) -> String {
 fn place(slot: &Slot, warnings: &Warnings, footnotes: &mut Footnotes) -> Place {
     let (text, notes) = match slot {
         Slot::Measured(figure) => {
-            (number(figure), remarks(figure).into_iter().chain(warnings.of(figure)).collect())
+            (number(figure), remarks(figure).into_iter().chain(warnings.of([&**figure])).collect())
         }
         Slot::Works => ("works".into(), Vec::new()),
         Slot::Unavailable(why) => ("n/a".into(), vec![with_remedy(&why.reason, &why.remedy)]),
@@ -440,7 +420,8 @@ mod tests {
         figure.shown = Estimate::exactly(1.0, &figure.shown);
         figure.known = true;
         let findings = Findings::default();
-        let warnings = Warnings { told: &Told::nothing(&findings), marked: Vec::new() };
+        let mut told = Told::nothing(&findings);
+        let warnings = Warnings::of_table(&mut told, &[]);
         let place = place(&Slot::Measured(figure), &warnings, &mut Footnotes::default());
         assert_eq!((place.text.as_str(), place.marks.len()), ("1", 0));
     }

@@ -29,6 +29,11 @@ fn steers(letter: char) -> bool {
 /// Text for a GitHub document, in a table or out of one: [`line()`], with what Markdown or HTML would
 /// read as markup escaped. Underscores inside a word stay as they are.
 pub fn markdown(text: &str) -> String {
+    escape_start(markdown_within(text))
+}
+
+/// The same for what begins no line, such as a place of a table.
+pub fn markdown_within(text: &str) -> String {
     let letters: Vec<char> = line(text).chars().collect();
     let mut safe = String::with_capacity(letters.len());
     let inside_word = |position: usize| {
@@ -45,7 +50,7 @@ pub fn markdown(text: &str) -> String {
             _ => safe.push(*letter),
         }
     }
-    escape_start(safe)
+    safe
 }
 
 /// The text, not to be taken for a heading, a list or a rule where it begins a line.

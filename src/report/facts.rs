@@ -150,11 +150,17 @@ fn precision_fact(slots: &[Slot], precision: f64) -> String {
         return "no interval: one visit a cell, as in the book".into();
     }
     let reached = figures.iter().filter(|figure| figure.reaches(precision)).count();
-    format!(
+    let below = below_resolution(slots);
+    let text = format!(
         "±{}% reached by {reached} of {}",
         (precision * 1e6).round() / 1e4,
-        counted(figures.len(), "measured cell")
-    )
+        counted(figures.len() + below, "measured cell")
+    );
+    if below > 0 { format!("{text}; {below} below resolution, with no interval") } else { text }
+}
+
+fn below_resolution(slots: &[Slot]) -> usize {
+    slots.iter().filter(|slot| matches!(slot, Slot::BelowResolution { .. })).count()
 }
 
 pub(super) fn visits_fact(run: &Run) -> String {
@@ -184,7 +190,8 @@ pub(super) fn ended_fact(run: &Run, slots: &[Slot]) -> String {
 fn done(slots: &[Slot], precision: f64) -> String {
     let mut figures = slots.iter().filter_map(Slot::figure).peekable();
     let failed = slots.iter().filter(|slot| matches!(slot, Slot::Failed(_))).count();
-    let all_reached = figures.peek().is_some() && figures.all(|figure| figure.reaches(precision));
+    let any = figures.peek().is_some() && below_resolution(slots) == 0;
+    let all_reached = any && figures.all(|figure| figure.reaches(precision));
     let reached =
         if all_reached { "every measured cell reached the precision" } else { "no cell was left to measure" };
     let failed = if failed > 0 { format!("; {} failed", counted(failed, "cell")) } else { String::new() };
@@ -195,6 +202,31 @@ fn done(slots: &[Slot], precision: f64) -> String {
 mod tests {
     use super::*;
     use crate::report::load::parse_run;
+
+    #[test]
+    fn a_cell_below_resolution_did_not_reach_the_precision() {
+        let journal = include_bytes!("../../tests/golden/small.jsonl");
+        let run = parse_run(journal, "j.jsonl").unwrap();
+        let slots = crate::report::cells::slots(&run, crate::report::metric::Metric::Figure);
+        let measured = slots.iter().filter(|slot| slot.figure().is_some()).count();
+        let below = Slot::BelowResolution { raw_ns: 1.0, twin_ns: 1.0 };
+        let with_it = [slots, vec![below.clone()]].concat();
+        let fact = precision_fact(&with_it, 0.03);
+        assert!(
+            fact.ends_with(&format!(
+                "of {} measured cells; 1 below resolution, with no interval",
+                measured + 1
+            )),
+            "{fact}"
+        );
+        let precise: Vec<Slot> = with_it
+            .iter()
+            .filter(|slot| slot.figure().is_some_and(|figure| figure.reaches(9.0)))
+            .cloned()
+            .collect();
+        assert!(done(&precise, 9.0).contains("every measured cell"));
+        assert!(done(&[precise, vec![below]].concat(), 9.0).contains("no cell was left"));
+    }
 
     #[test]
     fn a_break_is_a_fact() {

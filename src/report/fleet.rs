@@ -4,6 +4,7 @@
 //! greatest of them. Runs of two classes are never pooled.
 
 pub mod hosts;
+pub mod machines;
 
 use super::cells::in_unit;
 use super::cells::{Failure, Figure, Slot, TEST_EFFORT};
@@ -12,9 +13,10 @@ use super::document::{Document, Footnotes, Panel, Place, Sheet, coordinate, numb
 use super::load::reduce::Runs;
 use super::metric::Metric;
 use super::projection::{Projection, project_table};
+use super::view::Machines;
 use crate::cell::{Cell, Measure, Unavailable};
 use crate::compare::stored::{Had, Reduced, Stored};
-use crate::measure::stats::{Estimate, Interval, LEAST_VISITS};
+use crate::measure::stats::{Estimate, Grade, Interval, LEAST_VISITS};
 use crate::record::Table;
 use anyhow::{Context, Result, bail, ensure};
 use hosts::host;
@@ -40,11 +42,12 @@ struct Pooled {
     remarks: Vec<String>,
 }
 
-/// The report of many runs; `tables` are those of the runs, in the view that was asked for.
+/// The report of many runs; `tables` are those of the runs, in the view that was asked for. Each class has tables of its own,
+/// unless `machines` makes rows or columns of the classes.
 ///
 /// # Errors
 /// Runs that cannot be pooled, and what a table refuses.
-pub fn document(runs: &Runs, tables: &[Table]) -> Result<Document> {
+pub fn document(runs: &Runs, tables: &[Table], machines: Option<Machines>) -> Result<Document> {
     let classes = classes(&runs.runs);
     check(&classes)?;
     let cells = runs.known.cells();
@@ -61,24 +64,51 @@ pub fn document(runs: &Runs, tables: &[Table]) -> Result<Document> {
             format!("{}: of another metric than the figure, which single runs have only", ids.join(", ")),
         ));
     }
-    let mut sheets = Vec::new();
+    let mut pooled = Vec::new();
     for class in &classes {
         let of_cells = by_cell(class, cells.len());
         facts.extend(hosts::facts(class.name, &class.runs, &of_cells));
-        let pooled: Vec<Pooled> = cells.iter().zip(&of_cells).map(|(cell, had)| pool(cell, had)).collect();
-        for table in &shown {
-            sheets.extend(sheet(class, table, cells, &pooled)?);
+        let own: Vec<Pooled> = cells.iter().zip(&of_cells).map(|(cell, had)| pool(cell, had)).collect();
+        facts.push(("grades", graded(class, &own)));
+        pooled.push(own);
+    }
+    let mut sheets = Vec::new();
+    match machines {
+        Some(machines) => {
+            for table in &shown {
+                sheets.extend(machines::sheet(&classes, table, cells, &pooled, machines)?);
+            }
+        }
+        None => {
+            for (class, pooled) in classes.iter().zip(&pooled) {
+                for table in &shown {
+                    sheets.extend(sheet(class, table, cells, pooled)?);
+                }
+            }
         }
     }
-    let reading = vec![
+    let title = format!("ipcmatrix: {}", counted(runs.runs.len(), "run"));
+    Ok(Document { title, facts, reading: reading(), sheets })
+}
+
+fn reading() -> Vec<String> {
+    vec![
         format!(
             "A run counts as one number a cell, the median of its visits; a figure is the median over the runs of a class, ± is its \
-             95 % interval, larger side, rounded up. Under {LEAST_VISITS} runs there is none. In square brackets the least and \
-             the greatest run."
+             95 % interval, larger side, rounded up. Under {LEAST_VISITS} runs there is none, but the figure of one run alone has the \
+             interval over its visits. In square brackets the least and the greatest run."
         ),
         hosts::READING.into(),
-    ];
-    Ok(Document { title: format!("ipcmatrix: {}", counted(runs.runs.len(), "run")), facts, reading, sheets })
+    ]
+}
+
+/// How many figures of a class have an interval of each grade; two modes are told below the tables, of single runs.
+fn graded(class: &Class, pooled: &[Pooled]) -> String {
+    let figures: Vec<&Figure> = pooled.iter().filter_map(|pooled| pooled.slot.figure()).collect();
+    let count = |grade| figures.iter().filter(|figure| figure.ns.grade() == grade).count();
+    let grades = Grade::ALL.iter().filter(|grade| **grade != Grade::U);
+    let grades: Vec<String> = grades.map(|grade| format!("{grade} {}", count(Some(*grade)))).collect();
+    format!("class {}: {}, without interval {}", word(class), grades.join(", "), count(None))
 }
 
 fn classes(runs: &[Stored]) -> Vec<Class<'_>> {
@@ -236,32 +266,37 @@ fn sheet(class: &Class, table: &Table, cells: &[Cell], pooled: &[Pooled]) -> Res
     if table.cells.iter().all(|number| pooled[*number].slot == Slot::Absent) {
         return Ok(None);
     }
+    let projection = projection(table, cells, pooled)?;
+    let mut footnotes = Footnotes::default();
+    let panels = panels(&projection, pooled, &mut footnotes);
+    Ok(Some(finished(&projection, &format!("machine {}", word(class)), panels, footnotes)))
+}
+
+fn projection<'a>(table: &'a Table, cells: &'a [Cell], pooled: &[Pooled]) -> Result<Projection<'a>> {
     // The number of the cell goes through the projection with its slot.
     let slots: Vec<Slot> =
         pooled.iter().enumerate().map(|(number, one)| numbered(&one.slot, number)).collect();
-    let projection = project_table(&|number| &cells[number], table, Metric::Figure, &slots)
-        .with_context(|| format!("table {:?}", table.id))?;
-    let mut footnotes = Footnotes::default();
-    let panels = panels(&projection, pooled, &mut footnotes);
-    let mut captions = super::document::captions(&projection);
+    project_table(&|number| &cells[number], table, Metric::Figure, &slots)
+        .with_context(|| format!("table {:?}", table.id))
+}
+
+/// A table with its headings around these panels.
+fn finished(projection: &Projection, machine: &str, panels: Vec<Panel>, footnotes: Footnotes) -> Sheet {
+    let table = projection.table;
+    let mut captions = super::document::captions(projection);
     captions.retain(|text| !text.starts_with("Scaled:"));
     if matches!(table.measure, Measure::Increment | Measure::Serve | Measure::Append) {
         captions.push("Scaled from the counts of each run.".into());
     }
-    Ok(Some(Sheet {
-        heading: format!(
-            "{} {} ({}), machine {}",
-            table.id,
-            table.title,
-            projection.metric.unit(table.measure),
-            word(class)
-        ),
+    let unit = projection.metric.unit(table.measure);
+    Sheet {
+        heading: format!("{} {} ({unit}), {machine}", table.id, table.title),
         captions,
         panels,
         plot: None,
         notes: table.notes.clone(),
         footnotes: footnotes.texts,
-    }))
+    }
 }
 
 fn numbered(slot: &Slot, number: usize) -> Slot {

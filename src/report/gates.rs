@@ -4,14 +4,16 @@
 //! undecided, and so is one whose cell has no figure: neither passes silently.
 
 use super::cells::{Slot, measure_value};
+use super::comparison;
 use super::digits::{counted, uncertainty, value};
-use super::document::with_remedy;
+use super::document::{Panel, Place, Sheet, with_remedy};
 use super::load::Run;
 use crate::cell::{Cell, Measure};
 use crate::compare::log_of;
 use crate::compare::stored::{Comparison, Row};
 use crate::measure::stats::{Estimate, Interval};
 use crate::record::{Gate, Limit};
+use serde_json::{Value, json};
 
 /// Whether a limit holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +53,16 @@ pub struct Checked {
     pub found: String,
 }
 
-/// The limits of all gates of a run that need no other run.
+impl Checked {
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let Checked { cell, limit, state, found } = self;
+        json!({ "cell": cell, "limit": limit, "state": state.word(), "found": found })
+    }
+}
+
+/// The limits of all gates of a run that need no other run. In one of two arms gates watch arm b, which is judged against arm
+/// a too.
 pub fn of_run(run: &Run, slots: &[Slot]) -> Vec<Checked> {
     let cell = |index: usize| {
         let figure = match &slots[index] {
@@ -60,7 +71,16 @@ pub fn of_run(run: &Run, slots: &[Slot]) -> Vec<Checked> {
         };
         (run.header.cells[index].cell.clone(), figure)
     };
-    absolute(&run.header.gates, cell)
+    let gates = &run.header.gates;
+    let mut checked = absolute(gates, cell);
+    if gates.iter().any(|gate| gate.max_regression.is_some()) {
+        let rows = comparison::rows(run);
+        checked.extend(slow_downs(gates, |number| {
+            let row = rows.iter().find(|row| row.cells[1] == number);
+            row.map(|row| (row.pair.b.clone(), row.against())).into_iter().collect()
+        }));
+    }
+    checked
 }
 
 fn why_none(slot: &Slot) -> String {
@@ -124,33 +144,57 @@ fn shown(cell: &Cell, ns: &Estimate) -> (Estimate, &'static str, f64) {
 
 /// Judges `max_regression` of every gate by a comparison; `cell` has the cell of each number that a gate names.
 pub fn relative(gates: &[Gate], cell: impl Fn(usize) -> Cell, comparison: &Comparison) -> Vec<Checked> {
+    slow_downs(gates, |number| {
+        let cell = cell(number);
+        let rows = comparison.rows.iter().filter(|row| row.cell == cell);
+        rows.map(|row| (cell.clone(), Against::of(row))).collect()
+    })
+}
+
+/// What a comparison says of a cell, as a limit of slow-downs sees it.
+pub struct Against {
+    /// The logarithm of the ratio of times, the newer over the older; or why there is none.
+    pub log_ratio: Result<f64, String>,
+    /// Whether the newer is worse beyond doubt.
+    pub is_regression: bool,
+    /// The verdict.
+    pub word: &'static str,
+}
+
+impl Against {
+    fn of(row: &Row) -> Against {
+        let log_ratio = row.found.as_ref().map(|found| found.effect.log_ratio).map_err(|_| row.why());
+        Against { log_ratio, is_regression: row.is_regression(), word: row.word() }
+    }
+
+    fn judge(self, cell: Cell, part: f64) -> Checked {
+        let Against { log_ratio, is_regression, word } = self;
+        let (state, found) = match log_ratio {
+            Err(why) if is_regression => (State::Broken, why),
+            Err(why) => (State::Unmeasured, why),
+            Ok(log_ratio) => {
+                let state = match (log_ratio > log_of(part), is_regression) {
+                    (false, _) => State::Holds,
+                    (true, true) => State::Broken,
+                    (true, false) => State::Undecided,
+                };
+                (state, format!("{:+.1} % of time, {word}", 100.0 * log_ratio.exp_m1()))
+            }
+        };
+        let limit = format!("max_regression {}%", (part * 1e6).round() / 1e4);
+        Checked { cell, limit, state, found }
+    }
+}
+
+/// Judges `max_regression` of every gate by what `against` has of each number that it names.
+fn slow_downs(gates: &[Gate], against: impl Fn(usize) -> Vec<(Cell, Against)>) -> Vec<Checked> {
     let mut checked = Vec::new();
     for gate in gates {
         let Some(part) = gate.max_regression else { continue };
-        for cell in gate.cells.iter().map(|number| cell(*number)) {
-            let rows = comparison.rows.iter().filter(|row| row.cell == cell);
-            checked.extend(rows.map(|row| against(row, part)));
-        }
+        let all = gate.cells.iter().flat_map(|number| against(*number));
+        checked.extend(all.map(|(cell, against)| against.judge(cell, part)));
     }
     checked
-}
-
-fn against(row: &Row, part: f64) -> Checked {
-    let (state, found) = match &row.found {
-        Err(_) if row.is_regression() => (State::Broken, row.why()),
-        Err(_) => (State::Unmeasured, row.why()),
-        Ok(found) => {
-            let beyond = found.effect.log_ratio > log_of(part);
-            let state = match (beyond, row.is_regression()) {
-                (false, _) => State::Holds,
-                (true, true) => State::Broken,
-                (true, false) => State::Undecided,
-            };
-            (state, format!("{:+.1} % of time, {}", 100.0 * found.effect.log_ratio.exp_m1(), row.word()))
-        }
-    };
-    let limit = format!("max_regression {}%", (part * 1e6).round() / 1e4);
-    Checked { cell: row.cell.clone(), limit, state, found }
 }
 
 /// `12 limits: 10 hold, 2 broken`.
@@ -174,4 +218,18 @@ pub fn fact(checked: &[Checked]) -> Option<String> {
         text += &format!("; {} ({}) of `{}`: {}", one.state.word(), one.limit, one.cell, one.found);
     }
     Some(text)
+}
+
+/// A table of every limit that was judged.
+pub fn sheet(checked: &[Checked]) -> Option<Sheet> {
+    let place = |text: &str, best| Place { text: text.into(), best, ..Place::default() };
+    let row = |one: &Checked| {
+        let broken = one.state == State::Broken;
+        let places =
+            vec![place(&one.limit, false), place(&one.found, false), place(one.state.word(), broken)];
+        (one.cell.to_string(), places)
+    };
+    let head = ["cell", "limit", "found", "state"].map(String::from).to_vec();
+    let panel = Panel { heading: String::new(), head, rows: checked.iter().map(row).collect() };
+    (!checked.is_empty()).then(|| Sheet { heading: "gates".into(), panels: vec![panel], ..Sheet::default() })
 }

@@ -121,5 +121,5 @@ fn row(fields: impl Iterator<Item = String>) -> String {
 /// The marks stand inside the bold: after `%`, a closing `**` is none before a letter or a number.
 fn place(place: &Place) -> String {
     let bold = if place.best { "**" } else { "" };
-    format!("{bold}{}{}{bold}", place.text, place.marks())
+    format!("{bold}{}{}{bold}", escape::markdown_within(&place.text), place.marks())
 }

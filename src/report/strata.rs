@@ -2,7 +2,7 @@
 //! and two CPUs that were near to each other or far.
 
 use crate::cell::{Axis, Cell};
-use crate::compare::stored::FAR_RATIO;
+use crate::measure::stats::distance::{Distance, LEAST_VISITS, Limit};
 use crate::measure::stats::modes::{Mode, Modes, distant};
 use crate::measure::stats::{Estimate, median};
 use crate::record::{Measured, Sample};
@@ -11,14 +11,6 @@ use crate::record::{Measured, Sample};
 pub const ONE_CPU: &str = "on one CPU";
 /// Samples in which they did not.
 pub const SEVERAL_CPUS: &str = "on several";
-/// Visits in which the two CPUs were near to each other.
-pub const NEAR: &str = "near";
-/// Visits in which they were far.
-pub const FAR: &str = "far";
-
-/// The fewest visits that are a stratum.
-pub const LEAST_VISITS: usize = 2;
-
 const BY_CPU: &str = "grade U: placement free lets the kernel put the workers on one CPU or on several, which are two different \
                       figures: each is shown by its median with its share of the samples";
 const BY_DISTANCE: &str = "grade U: the two CPUs were near to each other in some visits and far in others (a cache line took over \
@@ -29,8 +21,7 @@ const BY_DISTANCE: &str = "grade U: the two CPUs were near to each other in some
 pub fn footnote(modes: &Modes) -> Option<&'static str> {
     match modes.0[0].name {
         ONE_CPU | SEVERAL_CPUS => Some(BY_CPU),
-        NEAR | FAR => Some(BY_DISTANCE),
-        _ => None,
+        name => [Distance::Near, Distance::Far].iter().any(|of| of.word() == name).then_some(BY_DISTANCE),
     }
 }
 
@@ -111,21 +102,12 @@ fn only(measured: &Measured, wanted: impl Fn(&Sample) -> bool) -> Option<Measure
 /// Visits by the way of a cache line between the CPUs, before and after: where it has two lengths that are far enough apart.
 fn by_distance(measured: &[&Measured]) -> Option<[Stratum; 2]> {
     let ways: Vec<[f64; 2]> = measured.iter().map(|measured| measured.ping_pong_ns).collect::<Option<_>>()?;
-    let mut sorted: Vec<f64> = ways.iter().flatten().copied().collect();
-    sorted.sort_by(f64::total_cmp);
-    let mut gaps: Vec<(f64, f64)> = sorted.windows(2).map(|pair| (pair[0], pair[1])).collect();
-    gaps.retain(|(near, far)| *far >= FAR_RATIO * near);
-    gaps.sort_by(|one, other| (other.1 / other.0).total_cmp(&(one.1 / one.0)));
-    gaps.into_iter().find_map(|(last_near, first_far)| {
-        let of = |name, wanted: &dyn Fn(f64) -> bool| {
-            let own = |place: &usize| ways[*place].iter().all(|ns| wanted(*ns));
-            let places = (0..measured.len()).filter(own);
-            let visits: Vec<_> = places.map(|place| (place, measured[place].clone())).collect();
-            Stratum { name, share: visits.len() as f64 / measured.len() as f64, visits }
-        };
-        let strata = [of(NEAR, &|ns| ns <= last_near), of(FAR, &|ns| ns >= first_far)];
-        strata.iter().all(Stratum::is_one).then_some(strata)
-    })
+    let limit = Limit::of(&ways)?;
+    Some([Distance::Near, Distance::Far].map(|wanted| {
+        let places = (0..measured.len()).filter(|place| limit.side(ways[*place]) == Some(wanted));
+        let visits: Vec<_> = places.map(|place| (place, measured[place].clone())).collect();
+        Stratum { name: wanted.word(), share: visits.len() as f64 / measured.len() as f64, visits }
+    }))
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ fn grid(panel: &Panel) -> String {
     let mut builder = Builder::default();
     builder.push_record(panel.head.iter().map(|heading| line(heading)));
     for (heading, places) in &panel.rows {
-        let shown = places.iter().map(|place| format!("{}{}", place.text, place.marks()));
+        let shown = places.iter().map(|place| format!("{}{}", line(&place.text), place.marks()));
         builder.push_record(std::iter::once(line(heading)).chain(shown));
     }
     let mut table = builder.build();

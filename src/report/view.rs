@@ -8,6 +8,15 @@ use crate::cell::{Axis, Cell, Value};
 use crate::record::Table;
 use anyhow::{Result, bail, ensure};
 
+/// Where the classes of machine stand in the report of many runs, in place of an axis that is then printed apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machines {
+    /// A row a class.
+    Rows,
+    /// A column a class.
+    Columns,
+}
+
 /// What is asked for; by default everything, as the matrix has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
@@ -19,6 +28,8 @@ pub struct View {
     pub column: Option<Axis>,
     /// Axes for each of whose values tables are printed apart, beside those that the matrix names.
     pub split: Vec<Axis>,
+    /// Where the classes of machine stand; `None` for tables of each.
+    pub machines: Option<Machines>,
     /// What is shown.
     pub metric: Metric,
 }
@@ -26,7 +37,7 @@ pub struct View {
 impl View {
     /// Whether tables are laid out in another way than the matrix does.
     pub fn turns(&self) -> bool {
-        self.row.is_some() || self.column.is_some() || !self.split.is_empty()
+        self.row.is_some() || self.column.is_some() || !self.split.is_empty() || self.machines.is_some()
     }
 
     /// Changes tables to what is asked for. `cell` finds a cell by its number; `keeps` says whether one stays.
@@ -124,6 +135,10 @@ impl View {
         parts.extend(self.row.map(|axis| format!("rows by {axis}")));
         parts.extend(self.column.map(|axis| format!("columns by {axis}")));
         parts.extend(self.split.iter().map(|axis| format!("apart by {axis}")));
+        parts.extend(self.machines.map(|machines| match machines {
+            Machines::Rows => "rows by machine".into(),
+            Machines::Columns => "columns by machine".into(),
+        }));
         (!parts.is_empty())
             .then(|| format!("{}; what stands here beside it is of the whole run", parts.join("; ")))
     }

@@ -1,7 +1,8 @@
 //! Signals that end a run, SIGINT, SIGTERM and SIGHUP: the first drops the running visit and lets what is there be saved, the second ends
-//! the program at once. signal(7).
+//! the program at once. One that follows the first within [`APART_MS`] is the same request. signal(7).
 
 use crate::measure::clock::Deadline;
+use crate::sys::signal::{First, end_on_second};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level::pipe};
@@ -10,6 +11,9 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Milliseconds from which on a signal is a second request.
+const APART_MS: u64 = 100;
 
 /// The signal that ended a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,14 +68,12 @@ impl Signals {
             (SIGTERM, &signals.terminate, Caught::Terminate),
             (SIGHUP, &signals.hang_up, Caught::HangUp),
         ];
-        // One for all of them: whoever asks a second time may ask in another way. A terminal that goes away may say so
-        // beside another signal and is no second one to that.
-        let asked = Arc::default();
+        // One for both: whoever asks a second time may ask in another way. A terminal that goes away may say so beside another
+        // signal and is no second one to that.
+        let (asked, gone) = (First::default(), First::default());
         for (signal, came, caught) in each {
-            let first = if signal == SIGHUP { came } else { &asked };
-            // In this order: the second signal finds the flag that the first one set, and ends the program.
-            flag::register_conditional_shutdown(signal, caught.exit_code().into(), Arc::clone(first))?;
-            flag::register(signal, Arc::clone(first))?;
+            let first = if signal == SIGHUP { &gone } else { &asked };
+            end_on_second(signal, caught.exit_code().into(), first, APART_MS * 1_000_000)?;
             flag::register(signal, Arc::clone(came))?;
             pipe::register(signal, wake.try_clone()?)?;
         }

@@ -101,10 +101,11 @@ impl Against<'_> {
         let injected = self.injected(percents);
         let found = judged.verdict.differs() && effect.log_ratio > 0.0;
         let (size, right) = size(&effect, injected);
-        let outcome = match (must, found && right) {
-            (false, _) => Outcome::Told,
-            (true, true) => Outcome::Pass,
-            (true, false) => Outcome::Fail,
+        let outcome = match (must, found, right) {
+            (false, ..) => Outcome::Told,
+            (true, true, true) => Outcome::Pass,
+            (true, false, _) if holds(&effect, injected) => Outcome::Undecided,
+            (true, ..) => Outcome::Fail,
         };
         let figure = ratio(&effect, 1.0);
         let word = if found { "found" } else { "not found" };
@@ -128,7 +129,12 @@ impl Against<'_> {
             return row;
         };
         let figure = ratio(&effect, 2.0);
-        let outcome = if LINEAR.contains(&figure.value) { Outcome::Pass } else { Outcome::Fail };
+        let may_be = |(low, high): (f64, f64)| low <= *LINEAR.end() && high >= *LINEAR.start();
+        let outcome = match LINEAR.contains(&figure.value) {
+            true => Outcome::Pass,
+            false if figure.low.zip(figure.high).is_some_and(may_be) => Outcome::Undecided,
+            false => Outcome::Fail,
+        };
         let found = match figure.low.zip(figure.high) {
             Some((low, high)) => format!("{:.3} ({low:.3} to {high:.3})", figure.value),
             None => format!("{:.3} (too few rounds for an interval)", figure.value),
@@ -139,13 +145,18 @@ impl Against<'_> {
 
 /// How an estimate lies to what was injected, and whether that will do: its interval holds it, or it is close.
 fn size(effect: &Effect, injected: f64) -> (&'static str, bool) {
-    if effect.interval_95.is_some_and(|interval| interval.low <= injected && injected <= interval.high) {
+    if holds(effect, injected) {
         ("in the interval", true)
     } else if (effect.log_ratio - injected).abs() <= CLOSE_PART * injected {
         ("close to it", true)
     } else {
         ("far from it", false)
     }
+}
+
+/// Whether the interval of an estimate holds what was injected.
+fn holds(effect: &Effect, injected: f64) -> bool {
+    effect.interval_95.is_some_and(|interval| interval.low <= injected && injected <= interval.high)
 }
 
 /// A ratio in place of its logarithm.

@@ -39,6 +39,8 @@ pub enum Outcome {
     Pass,
     /// It is not.
     Fail,
+    /// It does not look so, but by its interval it may be: the machine is too noisy to tell.
+    Undecided,
     /// Nothing is asked of it: it is told.
     Told,
     /// This machine cannot do it.
@@ -51,6 +53,7 @@ impl Outcome {
         match self {
             Outcome::Pass => "pass",
             Outcome::Fail => "FAIL",
+            Outcome::Undecided => "undecided",
             Outcome::Told => "told",
             Outcome::NotTried => "not tried",
         }
@@ -162,7 +165,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Whether every check that must hold does.
+    /// Whether no check that must hold is known not to.
     pub fn is_well(&self) -> bool {
         self.rows.iter().all(|row| row.outcome != Outcome::Fail)
     }

@@ -8,6 +8,8 @@ use crate::record::{self, Effort, Lead, Measured, Request};
 use crate::runner::Visitor;
 use crate::runner::machine::Machine;
 use crate::runner::signals::Caught;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use std::cell::Cell as Shared;
 use std::collections::BTreeMap;
 
@@ -212,6 +214,50 @@ fn what_is_the_same_and_called_different_fails() {
         matches!(&different[..], [row] if row.of == "getppid" && row.found.ends_with("slower")),
         "{different:?}"
     );
+}
+
+/// What comes of the doubled arms and of those that must be found, where they take so many times the base and `noise` parts more or
+/// less from round to round.
+fn outcomes(times: fn(Arm) -> f64, noise: f64) -> Vec<(Kind, Outcome)> {
+    let subjects = plan::subjects();
+    let mut taken = rounds::Taken::of(&subjects);
+    let mut random = ChaCha8Rng::seed_from_u64(1991);
+    for (subject, series) in subjects.iter().zip(&mut taken.series) {
+        series.base_ns = 1.0;
+        let mut arm = |at: usize| {
+            let ns = times(subject.arms[at]) * (1.0 + noise * (2.0 * random.random::<f64>() - 1.0));
+            rounds::Ns { lead: ns, floor: ns }
+        };
+        series.rounds = (0..ROUNDS).map(|_| (0..subject.arms.len()).map(&mut arm).collect()).collect();
+    }
+    let asked =
+        |row: &Row| matches!(row.check, Kind::Linear | Kind::SlowDown) && row.outcome != Outcome::Told;
+    let rows = judge::all(&subjects, &taken).into_iter().filter(asked);
+    rows.map(|row| (row.check, row.outcome)).collect()
+}
+
+#[test]
+fn noise_that_hides_what_is_expected_leaves_it_undecided_and_excuses_nothing() {
+    let right = |arm: Arm| match arm {
+        // Of one operation: T(2n)/T(n) is 2.04.
+        Arm::Double => 1.02,
+        Arm::Slower(percents) => 1.0 + f64::from(percents) / 100.0,
+        _ => 1.0,
+    };
+    let of = |times, noise, kind| {
+        let mut found: Vec<Outcome> = outcomes(times, noise)
+            .into_iter()
+            .filter(|(of, _)| *of == kind)
+            .map(|(_, outcome)| outcome)
+            .collect();
+        found.dedup();
+        found
+    };
+    assert!(of(right, 0.3, Kind::Linear).contains(&Outcome::Undecided));
+    assert_eq!(of(right, 0.001, Kind::Linear), [Outcome::Fail], "surely over 2.03");
+    assert_eq!(of(right, 0.001, Kind::SlowDown), [Outcome::Pass]);
+    assert!(of(right, 0.9, Kind::SlowDown).contains(&Outcome::Undecided));
+    assert_eq!(of(|_| 1.0, 0.001, Kind::SlowDown), [Outcome::Fail], "surely not slower");
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod atomics {
 }
 pub mod named_memory;
 pub mod semaphore;
+pub mod signal;
 mod sleeper;
 pub mod sysv;
 pub mod thread_local;

@@ -24,7 +24,8 @@ const FORMATS: &[Format] = &[
     ("prom", export::openmetrics),
 ];
 
-fn made(run: &Run, ending: &str) -> String {
+/// A run in the format whose golden file ends so.
+pub fn made(run: &Run, ending: &str) -> String {
     let (_, make) = FORMATS.iter().find(|(own, _)| *own == ending).unwrap();
     make(&Export::of(run, Codes::default()).unwrap())
 }

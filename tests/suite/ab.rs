@@ -14,6 +14,8 @@ pub fn trials() -> Vec<Trial> {
         trial("ab::undecided_cells_end_with_4_behind_the_report", &[], undecided_cells_end_with_4),
         trial("ab::bad_arms_are_mistakes", &[], bad_arms_are_mistakes),
         trial("ab::calibrated_floors_are_used", &[], calibrated_floors_are_used),
+        trial("ab::gates_are_held_against_arm_b", &[], gates_are_held_against_arm_b),
+        trial("ab::gates_without_a_figure_end_with_4", &[], gates_without_a_figure_end_with_4),
     ]
 }
 
@@ -46,6 +48,9 @@ fn axes_are_arms() {
     assert_eq!((cells.len(), &cells[0]["rounds"]), (1, &Value::from(6)));
     assert_eq!((&cells[0]["a"]["nodelay"], &cells[0]["b"]["nodelay"]), (&"off".into(), &"on".into()));
     assert!(cells[0]["ratio"].as_f64().unwrap() > 0.0 && cells[0]["p"].as_f64().unwrap() <= 1.0);
+    let verdict = &document["verdict"];
+    assert_eq!(verdict["visits"], 12, "of both arms: {verdict}");
+    assert!(cells[0]["warnings"]["a"].is_array() && cells[0]["warnings"]["b"].is_array(), "{document:#}");
     let left_out = document["arms"]["left_out"].as_array().unwrap();
     assert!(left_out.len() == 1 && left_out[0][0].as_str().unwrap().contains("pipe"), "{left_out:?}");
 
@@ -54,6 +59,11 @@ fn axes_are_arms() {
         read("records.jsonl").lines().map(json).filter(|line| line["kind"] == "visit").collect();
     let of = |arm: &str| visits.iter().filter(|visit| visit["arm"] == arm).collect::<Vec<_>>();
     assert_eq!((of("a").len(), of("b").len()), (6, 6));
+    let word = verdict["word"].as_str().unwrap();
+    assert!(
+        read("README.md").contains(&format!("{word}: {} of 12 visits", verdict["disturbed"])),
+        "{verdict}"
+    );
     assert_eq!(visits[0]["arm"], "a", "it chooses how many operations a batch has");
     assert!(visits.iter().all(|visit| visit["ops"] == visits[0]["ops"]), "for both");
     assert!(visits.chunks(2).all(|both| both[0]["round"] == both[1]["round"]));
@@ -158,4 +168,45 @@ fn calibrated_floors_are_used() {
     Program::ipcmatrix(words.iter().chain(&PIPE)).env("XDG_DATA_HOME", &home).run().exits(0);
     let found = ab(folder.path(), "base", "env:X=1", &PIPE).args(["-o", "two"]).env("XDG_DATA_HOME", &home);
     found.run().exits(0).prints(&["calibrated for machine class"]);
+}
+
+const TABLE: &str = "schema = 1\ntitle = \"Gates\"\n[[table]]\nid = \"t\"\ntitle = \"T\"\nmeasure = \"bandwidth\"\nrow = \"mechanism\"\n\
+                     column = \"placement\"\naxes = { mechanism = [\"pipe\", \"sun_rpc_udp\"], placement = \"same_cpu\", message_bytes = \"1K\" }\n";
+
+/// Six rounds of that table with a gate: a message of 128 KiB against one of 1 KiB, which none by UDP is. Into the folder `out`.
+fn gated(folder: &Path, gate: &str, b: &str) -> Program {
+    std::fs::write(folder.join("gated.toml"), format!("{TABLE}[[gate]]\n{gate}\n")).unwrap();
+    let words =
+        ["ab", "gated.toml", "--no-lock", "-q", "--rounds", "6", "-o", "out", "--a", "base", "--b", b];
+    Program::ipcmatrix(words).folder(folder)
+}
+
+fn gates_are_held_against_arm_b() {
+    let folder = tempfile::tempdir().unwrap();
+    let only = ["-f", "mechanism:pipe"];
+    let gate = "filter = \"mechanism:pipe\"\nmax = \"1B/s\"\nmax_regression = \"5%\"";
+    let ended = gated(folder.path(), gate, "message_bytes=128K").args(only).args(["--format", "json"]).run();
+    let ended = ended.exits(3).says(&["gate broken: max 1B/s of ", "gate broken: max_regression 5% of "]);
+    let document = json(&ended.stdout);
+    let gates = document["gates"].as_array().unwrap();
+    assert!(gates.len() == 2 && gates.iter().all(|gate| gate["state"] == "broken"), "{gates:?}");
+    assert!(gates.iter().all(|gate| gate["cell"]["message_bytes"] == 131_072), "arm b: {gates:?}");
+    let readme = std::fs::read_to_string(folder.path().join("out/README.md")).unwrap();
+    assert!(readme.contains("2 limits: 0 hold, 2 broken"), "{readme}");
+    let later = Program::ipcmatrix(["report", "--gate", "out"]).folder(folder.path()).run().exits(3);
+    later.prints(&["2 limits: 0 hold, 2 broken"]);
+
+    let folder = tempfile::tempdir().unwrap();
+    let gate = "filter = \"mechanism:pipe\"\nmin = \"1B/s\"\nmax_regression = \"1000%\"";
+    gated(folder.path(), gate, "base").args(only).run().exits(0).prints(&["2 limits: 2 hold"]);
+}
+
+/// A difference that was asked for is told all the same.
+fn gates_without_a_figure_end_with_4() {
+    for (more, code) in [(&[][..], 4), (&["--fail-on", "slower"], 3)] {
+        let folder = tempfile::tempdir().unwrap();
+        let gate = "filter = \"mechanism:sun_rpc_udp\"\nmin = \"1B/s\"";
+        let ended = gated(folder.path(), gate, "message_bytes=128K").args(more).run().exits(code);
+        ended.prints(&["1 limit: 0 hold, 1 unmeasured"]).says(&["gate unmeasured: min 1B/s of "]);
+    }
 }

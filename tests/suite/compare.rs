@@ -130,6 +130,9 @@ fn run_judges_its_gates() {
     report("wide").exits(0);
     run("narrow", &gate("max = \"1ns\""), "--quick --budget 2s").exits(3).says(&["gate broken: max 1ns"]);
     report("narrow").exits(3).prints(&["broken (max 1ns)"]);
+    let both =
+        Program::ipcmatrix(["report", "--gate", "wide", "narrow"]).folder(folder.path()).run().exits(3);
+    both.says(&["ipcmatrix: narrow/records.jsonl: gate broken: max 1ns"]);
     run("tested", &gate("max = \"1ns\""), "--test").exits(0);
     report("tested").exits(4);
     run("relative", &gate("max_regression = \"5%\""), "--quick --budget 2s").exits(0);

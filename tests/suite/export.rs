@@ -17,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         trial("export::a_file_has_what_standard_output_has", &[], files),
         trial("export::a_journal_may_come_on_standard_input", &[], standard_input),
         trial("export::both_lists_go_into_a_folder", &[], both_lists),
+        trial("export::an_empty_list_is_told", &[], empty_list),
         trial("export::a_filter_keeps_its_cells", &[], filtered),
         trial("export::what_is_left_out_is_told_beside", &[], left_out_is_told),
         trial("export::mistakes_are_told_and_nothing_is_written", &[], mistakes),
@@ -74,6 +75,15 @@ fn both_lists() {
         let alone = exported("small", &["--format", "github-action", "--direction", direction]).exits(0);
         assert_eq!(serde_json::from_str::<Vec<Value>>(&alone.stdout).unwrap(), entries);
     }
+}
+
+fn empty_list() {
+    let bandwidth = ["--format", "github-action", "-f", "measure:bandwidth", "--direction"];
+    let ended = exported("small", &[&bandwidth[..], &["smaller"]].concat()).exits(0);
+    assert_eq!(ended.stdout, "[]\n");
+    ended.says(&["no cell has a figure for smaller-is-better.json", "do not hand it over"]);
+    let ended = exported("small", &[&bandwidth[..], &["bigger"]].concat()).exits(0);
+    assert!(!ended.stderr.contains("hand it over"), "{}", ended.stderr);
 }
 
 fn filtered() {

@@ -1,7 +1,7 @@
 //! A run that is ended by a signal at any moment leaves nothing behind, and what it had is kept.
 
 use crate::machine::{Need, eventually, leftovers};
-use crate::program::{Ended, Program, alive};
+use crate::program::{Ended, Program, Running, alive};
 use crate::{cells, trial};
 use ipcmatrix::report::load::{JOURNAL, read_run};
 use libtest_mimic::Trial;
@@ -28,13 +28,17 @@ pub fn trials() -> Vec<Trial> {
             trial(format!("kills::{name}_{moment}"), &[], move || at_a_random_moment(signal, moment))
         })
     });
+    let of_two_arms = signals.map(|(name, signal)| {
+        trial(format!("kills::{name}_between_two_arms"), &[], move || between_two_arms(signal))
+    });
     let others = [
         trial("kills::a_kill_while_a_semaphore_gets_its_name", &[Need::Trace], while_a_name_is_given),
         trial("kills::a_second_interrupt_ends_it_at_once", &[], second_interrupt),
+        trial("kills::a_signal_that_is_sent_twice_at_once_is_one", &[], twice_at_once),
         trial("kills::a_second_signal_of_another_kind_ends_it_too", &[], second_of_another_kind),
         trial("kills::a_signal_in_the_first_visit_gives_a_partial_report", &[], during_the_first_visit),
     ];
-    at_random.chain(others).collect()
+    at_random.chain(of_two_arms).chain(others).collect()
 }
 
 /// A run in folders of its own, and what the machine held before.
@@ -56,7 +60,12 @@ impl Victim {
 
     /// The run; it has its own folder for temporary files.
     fn program(&self, matrix: &str) -> Program {
-        Program::ipcmatrix(["run", matrix, "--budget", BUDGET, "-o"])
+        self.measures(&["run", matrix])
+    }
+
+    /// What measures by these words, likewise.
+    fn measures(&self, words: &[&str]) -> Program {
+        Program::ipcmatrix(words.iter().chain(&["--budget", BUDGET, "-o"]))
             .args([self.out()])
             .env("TMPDIR", self.folder.path().join("tmp"))
             .folder(self.folder.path())
@@ -103,6 +112,30 @@ fn at_a_random_moment(signal: Signal, moment: usize) {
     }
 }
 
+/// Where both arms have visits and none of them has all.
+fn between_two_arms(signal: Signal) {
+    let victim = Victim::new();
+    let words =
+        ["ab", "smoke", "--a", "nodelay=off", "--b", "env:IPCMATRIX_X=1", "--rounds", "1000", "--no-lock"];
+    let running = victim.measures(&words).start();
+    let visits = || fs::read_to_string(victim.out().join(JOURNAL)).unwrap_or_default();
+    eventually(|| (!visits().contains("\"arm\":\"b\"")).then(|| "arm b has no visit yet".to_owned()));
+    let mark = running.mark();
+    running.signal(signal);
+    let ended = running.end();
+    victim.left_nothing(&mark);
+    match signal {
+        Signal::SIGKILL => report_renders(&victim.out()),
+        _ => was_saved(&victim, ended, signal),
+    }
+    let run = read_run(&victim.out()).unwrap();
+    assert!(
+        run.header.arms.is_some()
+            && run.visits.len() >= 2
+            && run.end.is_none_or(|end| end.reason != "rounds")
+    );
+}
+
 /// A seed that nobody chose.
 pub fn rand_seed() -> u32 {
     let now = std::time::UNIX_EPOCH.elapsed().unwrap();
@@ -142,32 +175,48 @@ fn begun(victim: &Victim) {
     eventually(|| (!header()).then(|| "the journal has no header yet".to_owned()));
 }
 
-fn second_interrupt() {
-    let victim = Victim::new();
-    let running = victim.program("smoke").start();
-    begun(&victim);
-    let mark = running.mark();
-    running.signal(Signal::SIGINT);
-    running.signal(Signal::SIGINT);
-    let ended = running.end();
-    victim.left_nothing(&mark);
-    ended.exits(130);
-}
-
-/// The first signal lets it print what is there, which nobody reads here.
-fn second_of_another_kind() {
-    let victim = Victim::new();
+/// A run that was told to end once and now waits for somebody to read its report; what nobody reads.
+fn stuck_after(victim: &Victim, signal: Signal) -> (Running, String, std::io::PipeReader) {
     let (unread, stdout) = std::io::pipe().unwrap();
     let full = nix::fcntl::fcntl(&stdout, nix::fcntl::F_SETPIPE_SZ(4096)).unwrap();
     (&stdout).write_all(&vec![0; full as usize]).unwrap();
     let mut running = victim.program("smoke").stdout(stdout).start();
-    begun(&victim);
+    begun(victim);
     let mark = running.mark();
-    running.signal(Signal::SIGINT);
+    running.signal(signal);
     let end =
-        || fs::read_to_string(victim.out().join(JOURNAL)).is_ok_and(|text| text.contains("interrupted"));
+        || fs::read_to_string(victim.out().join(JOURNAL)).is_ok_and(|text| text.contains("\"kind\":\"end\""));
     eventually(|| (!end()).then(|| "the journal has no end yet".to_owned()));
     assert!(!running.ends_within(Duration::from_millis(200)), "it waits for a reader");
+    (running, mark, unread)
+}
+
+fn second_interrupt() {
+    let victim = Victim::new();
+    let (running, mark, unread) = stuck_after(&victim, Signal::SIGINT);
+    running.signal(Signal::SIGINT);
+    let ended = running.end();
+    drop(unread);
+    victim.left_nothing(&mark);
+    ended.exits(130);
+}
+
+/// As timeout(1) does: to the process and at once to its group.
+fn twice_at_once() {
+    let victim = Victim::new();
+    let running = victim.program("smoke").start();
+    begun(&victim);
+    let mark = running.mark();
+    running.signal(Signal::SIGTERM);
+    running.signal(Signal::SIGTERM);
+    let ended = running.end();
+    victim.left_nothing(&mark);
+    was_saved(&victim, ended, Signal::SIGTERM);
+}
+
+fn second_of_another_kind() {
+    let victim = Victim::new();
+    let (running, mark, unread) = stuck_after(&victim, Signal::SIGINT);
     running.signal(Signal::SIGTERM);
     let ended = running.end();
     drop(unread);

@@ -21,6 +21,7 @@ mod log;
 mod machine;
 mod machine_code;
 mod matrices;
+mod near;
 mod noise;
 mod operation;
 mod page;
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
         tampering::trials(),
         input::trials(),
         matrices::trials(),
+        near::trials(),
         user::trials(),
         calls::trials(),
         readiness::trials(),

@@ -106,6 +106,11 @@ fn refused() {
     let folder = with("");
     fs::write(folder.path().join("R.md"), b"\xff\n<!-- ipcmatrix:begin a out -->\n").unwrap();
     report(&folder, &["--into", "R.md"]).run().exits(2).says(&["is not UTF-8 text"]);
+    let folder = with(&block("a", "."));
+    fs::create_dir(folder.path().join("again")).unwrap();
+    fs::copy(folder.path().join("out/records.jsonl"), folder.path().join("again/records.jsonl")).unwrap();
+    let many = "a block shows one run, and below . are 2: name one of them";
+    report(&folder, &["--into", "R.md"]).run().exits(2).says(&[many]);
 }
 
 fn nothing_else() {

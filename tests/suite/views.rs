@@ -86,12 +86,28 @@ fn several_runs() {
         one.contains("## A.2 ") && !one.contains("## A.4 ") && one.contains("rows by mechanism"),
         "{one}"
     );
+    let side = fleet(&[".", "--table", "A.2", "--col", "machine"]).run().exits(0).stdout;
+    assert!(
+        side.contains("A.2 ") && side.contains(", by machine\n") && side.contains("; mechanism pipe\n"),
+        "{side}"
+    );
+    assert!(side.contains("tables A.2; columns by machine; what stands here"), "{side}");
+    let cases: &[(&[&str], &str)] = &[
+        (&[".", "--row", "machine", "--col", "machine"], "machine would be row and column"),
+        (&["h1", "--row", "machine"], "this is one run, so of one machine"),
+        (&["h1", "--row", "machine", "--format", "csv"], "csv has the raw samples"),
+        (&[".", "--split", "machine"], "unknown axis `machine`"),
+    ];
+    for (words, message) in cases {
+        fleet(words).run().exits(2).says(&[message]);
+    }
     fleet(&["empty"]).run().exits(2).says(&["empty holds no run: expected"]);
     for words in [
         &[".", "--format", "csv"][..],
         &[".", "--format", "svg"],
         &[".", "--metric", "ns_per_op"],
         &[".", "--published"],
+        &[".", "--mute", "W003"],
     ] {
         fleet(words).run().exits(2).says(&["these are 3 runs"]);
     }

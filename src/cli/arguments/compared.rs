@@ -60,8 +60,9 @@ Examples:
   ipcmatrix ab --a base --b env:GLIBC_TUNABLES=glibc.pthread.rseq=0 locks --least 3%
   ipcmatrix ab --a bin:old/ipcmatrix --b base smoke --fail-on slower,undecided --format json
 
-Arm a chooses how many operations a batch has, for both.
-Exit codes: those of run; with --fail-on 3 for a difference and 4 for cells that are undecided or not compared.";
+Arm a chooses how many operations a batch has, for both. Gates of the matrix ([[gate]]) are held against arm b, slow-downs
+are those of arm b against arm a.
+Exit codes: those of run, of gates too; with --fail-on 3 for a difference and 4 for cells that are undecided or not compared.";
 
 #[derive(Args, Debug)]
 #[command(after_help = AB_EXAMPLES)]

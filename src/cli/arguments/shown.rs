@@ -3,9 +3,28 @@
 use super::parse_metric;
 use crate::cell::{AXES, Axis};
 use crate::matrix::unknown;
+use crate::report::fleet::machines::MACHINE;
 use crate::report::metric::Metric;
-use crate::report::view::View;
+use crate::report::view::{Machines, View};
 use clap::Args;
+
+/// What can head rows or columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heading {
+    /// An axis of the cells.
+    Axis(Axis),
+    /// The class of machine.
+    Machine,
+}
+
+impl Heading {
+    fn axis(self) -> Option<Axis> {
+        match self {
+            Heading::Axis(axis) => Some(axis),
+            Heading::Machine => None,
+        }
+    }
+}
 
 /// What is shown.
 #[derive(Args, Debug, Clone)]
@@ -16,12 +35,12 @@ pub struct Shown {
     /// What the tables show, from `ipcmatrix list metrics`; csv always has the raw samples
     #[arg(long, value_name = "NAME", default_value = "figure", value_parser = parse_metric)]
     pub metric: Metric,
-    /// Axis of the rows, in place of the table's own
-    #[arg(long, value_name = "AXIS", value_parser = parse_axis)]
-    pub row: Option<Axis>,
-    /// Axis of the columns, in place of the table's own
-    #[arg(long, value_name = "AXIS", value_parser = parse_axis)]
-    pub col: Option<Axis>,
+    /// Axis of the rows, in place of the table's own; for many runs also machine
+    #[arg(long, value_name = "AXIS", value_parser = parse_place)]
+    pub row: Option<Heading>,
+    /// Axis of the columns, in place of the table's own; for many runs also machine
+    #[arg(long, value_name = "AXIS", value_parser = parse_place)]
+    pub col: Option<Heading>,
     /// Axes for each of whose values the tables are printed apart, beside their own
     #[arg(long, value_name = "AXIS,...", value_delimiter = ',', value_parser = parse_axis)]
     pub split: Vec<Axis>,
@@ -38,12 +57,32 @@ impl Shown {
     pub fn view(&self) -> View {
         View {
             tables: self.table.clone(),
-            row: self.row,
-            column: self.col,
+            row: self.row.and_then(Heading::axis),
+            column: self.col.and_then(Heading::axis),
             split: self.split.clone(),
+            machines: self.machines(),
             metric: self.metric,
         }
     }
+
+    /// Where the classes of machine stand; as columns where both are asked for, which [`Shown::is_both`] tells.
+    fn machines(&self) -> Option<Machines> {
+        match (self.row, self.col) {
+            (_, Some(Heading::Machine)) => Some(Machines::Columns),
+            (Some(Heading::Machine), _) => Some(Machines::Rows),
+            _ => None,
+        }
+    }
+
+    /// Whether the classes of machine would be rows and columns.
+    pub fn is_both(&self) -> bool {
+        [self.row, self.col] == [Some(Heading::Machine); 2]
+    }
+}
+
+/// An axis by its name, or the class of machine.
+fn parse_place(text: &str) -> Result<Heading, String> {
+    if text == MACHINE { Ok(Heading::Machine) } else { parse_axis(text).map(Heading::Axis) }
 }
 
 /// An axis by its name, but for the measure, which is that of the table.

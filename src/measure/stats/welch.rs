@@ -53,6 +53,16 @@ impl Welch {
     }
 }
 
+/// How far two further values of the same kind lie apart at most, with that confidence (0.95 for 95 %): the prediction bound of
+/// Student's t for the difference of two values drawn from what the sample was drawn from. `None` for under two values, or
+/// where one is not finite.
+pub fn further_two_apart(sample: &[f64], confidence: f64) -> Option<f64> {
+    let Mean { variance, freedom, .. } = Mean::of(sample)?;
+    let deviation = (variance * (freedom + 1.0)).sqrt();
+    let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
+    Some(student.inverse_cdf(0.5 + confidence / 2.0) * std::f64::consts::SQRT_2 * deviation)
+}
+
 /// A mean, the variance of that mean, and its degrees of freedom.
 struct Mean {
     mean: f64,
@@ -90,6 +100,17 @@ mod tests {
         let interval = welch.interval(0.95).unwrap();
         near(interval.low, -0.012_442_485_514_940_704);
         near(interval.high, 0.213_797_169_832_971_65);
+    }
+
+    /// `scipy.stats.t.ppf(0.975, 3)` is 3.182446305283708; the deviation of 1, 2, 3, 4 is the root of 5/3.
+    #[test]
+    fn further_values_lie_within_the_bound_of_student() {
+        near(
+            further_two_apart(&[1.0, 2.0, 3.0, 4.0], 0.95).unwrap(),
+            3.182_446_305_283_708 * (10.0_f64 / 3.0).sqrt(),
+        );
+        assert_eq!(further_two_apart(&[1.0], 0.95), None);
+        assert_eq!(further_two_apart(&[1.0, f64::NAN], 0.95), None);
     }
 
     #[test]

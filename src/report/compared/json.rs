@@ -30,7 +30,7 @@ pub fn json(compared: &Compared) -> serde_json::Result<String> {
         "mean_over": mean.map_or(0, |(_, cells)| cells),
         "suspect_machine_change": compared.comparison.suspect().is_some(),
         "cells": compared.comparison.rows.iter().map(cell).collect::<Vec<_>>(),
-        "gates": compared.gates.iter().map(gate).collect::<Vec<_>>(),
+        "gates": compared.gates.iter().map(Checked::json).collect::<Vec<_>>(),
     });
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
@@ -42,10 +42,6 @@ fn run(run: &Stored) -> Value {
         "effort": run.effort,
         "machine_class": run.machine.as_ref().map(|[class, _]| class),
     })
-}
-
-fn gate(one: &Checked) -> Value {
-    json!({ "cell": one.cell, "limit": one.limit, "state": one.state.word(), "found": one.found })
 }
 
 fn cell(row: &Row) -> Value {

@@ -78,6 +78,11 @@ impl Scale {
         self.pixels[0] + share * (self.pixels[1] - self.pixels[0])
     }
 
+    /// The pixel of a value, or of the end beyond which it lies.
+    pub fn edge(&self, value: f64) -> f64 {
+        self.at(value.clamp(self.ends[0], self.ends[1]))
+    }
+
     /// Whether the value lies between the ends.
     pub fn holds(&self, value: f64) -> bool {
         (self.ends[0]..=self.ends[1]).contains(&value)

@@ -1,5 +1,6 @@
 //! Plots as SVG 1.1: light and dark by the reader's preference, with a title and a description in words.
 
+use super::band;
 use super::layout::{apart, shortened, width, wrap};
 use super::mark::{BACKGROUND, COLOURS, look, path, px};
 use super::scale::{Scale, labels};
@@ -57,6 +58,7 @@ pub fn style() -> String {
          .plot .heading{{font-size:{HEADING_SIZE}px;font-weight:600}}.plot .end{{text-anchor:end}}.plot .middle{{text-anchor:middle}}\
          .plot .line,.plot .bar,.plot .rarer{{fill:none;stroke:currentColor}}.plot .line{{stroke-width:1.8;stroke-linejoin:round}}\
          .plot .dashed{{stroke-dasharray:6 3}}.plot .bar{{stroke-width:1.1}}.plot .rarer{{stroke-width:1.1;stroke-dasharray:1.5 2.5}}\
+         .plot .band{{fill:currentColor;fill-opacity:.15;stroke:currentColor;stroke-opacity:.35;stroke-width:.7}}\
          .plot .solid{{fill:currentColor}}.plot .hollow{{stroke:currentColor;stroke-width:1.5}}.plot .grid,.plot .axis{{fill:none;stroke-width:1}}\n\
          {}\n@media (prefers-color-scheme:dark){{{}}}\n@media print{{{}}}\n",
         scheme(0),
@@ -97,13 +99,17 @@ pub fn svg(plot: &Plot, embed: Embed) -> String {
 
 /// What the marks mean.
 fn reading(plot: &Plot) -> String {
-    let points =
-        || plot.panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| curve.points.iter().flatten());
+    let curves = || plot.panels.iter().flat_map(|panel| &panel.curves);
     let mut words = Vec::new();
-    if points().any(|point| point.interval.is_some()) {
-        words.push("Bars: 95 % interval of the median over visits.");
+    match band::kinds(curves()) {
+        [true, true] => {
+            words.push("Bands, and bars where a figure is alone: 95 % interval of the median over visits.")
+        }
+        [true, false] => words.push("Bands: 95 % interval of the median over visits."),
+        [false, true] => words.push("Bars: 95 % interval of the median over visits."),
+        [false, false] => {}
     }
-    if points().any(|point| point.rarer.is_some()) {
+    if curves().flat_map(|curve| curve.points.iter().flatten()).any(|point| point.rarer.is_some()) {
         words.push("A small mark on a dotted line: the rarer of two figures of one cell.");
     }
     words.join(" ")
@@ -170,6 +176,7 @@ fn draw(plot: &Plot, panel: &Panel, down: &mut f64) -> Markup {
         "\n" text x=(px(MARGIN)) y=(px(top - TEXT_SIZE * 1.4)) { (axis(&plot.y, &scale)) }
         (figures_axis(&area, &scale, &ticks, &numbers))
         (rows_axis(plot, panel, &area, &rows))
+        @for curve in &panel.curves { (draw_bands(curve, &rows, &scale)) }
         @for curve in &panel.curves { (draw_curve(plot, curve, &rows, &scale)) }
         @for (index, (curve, name)) in panel.curves.iter().zip(&names).enumerate() {
             (legend_row(curve.series, name, area.right + 14.0, top + LEGEND_ROW * (index as f64 + 0.5)))
@@ -220,6 +227,16 @@ fn rows_axis(plot: &Plot, panel: &Panel, area: &Area, scale: &Scale) -> Markup {
     }
 }
 
+/// The intervals of a column where they are a band; below the lines of all columns.
+fn draw_bands(curve: &Curve, rows: &Scale, scale: &Scale) -> Markup {
+    let bands = band::bands(curve, rows, scale);
+    html! {
+        @if !bands.is_empty() {
+            "\n" g class={ "c" (look(curve.series).colour) } { @for band in bands { path class="band" d=(band) {} } }
+        }
+    }
+}
+
 fn draw_curve(plot: &Plot, curve: &Curve, rows: &Scale, scale: &Scale) -> Markup {
     let look = look(curve.series);
     let name = line(&plot.series[curve.series]);
@@ -229,11 +246,11 @@ fn draw_curve(plot: &Plot, curve: &Curve, rows: &Scale, scale: &Scale) -> Markup
     html! {
         "\n" g class={ "c" (look.colour) } {
             @if is_line(curve) { path class=(dashed) d=(connected(curve, &at)) {} }
+            @for bar in band::bars(curve, rows, scale) { path class="bar" d=(bar) {} }
             @for point in curve.points.iter().flatten() {
                 @let (x, y) = at(point);
                 "\n" g {
                     title { (name) ", " (line(&plot.x)) " " (point.x) ": " (point.text) " " (line(&plot.y)) }
-                    @if let Some(bar) = bar(point, x, scale) { path class="bar" d=(bar) {} }
                     @if let Some(rarer) = point.rarer.map(|rarer| scale.at(rarer)) {
                         path class="rarer" d={ "M" (px(x)) " " (px(y)) "V" (px(rarer)) } {}
                         path class=(solid) d=(path(look.shape, x, rarer, MARK_SIZE * 0.6)) {}
@@ -259,17 +276,6 @@ fn connected(curve: &Curve, at: &dyn Fn(&Point) -> (f64, f64)) -> String {
         letter = 'L';
     }
     path
-}
-
-/// The interval, with a cap at each end that the axis holds.
-fn bar(point: &Point, x: f64, scale: &Scale) -> Option<String> {
-    let interval = point.interval?;
-    let [low, high] = [interval.low, interval.high].map(|end| scale.at(end));
-    let cap = |end: f64, y: f64| {
-        if scale.holds(end) { format!("M{} {}h7", px(x - 3.5), px(y)) } else { String::new() }
-    };
-    let caps = cap(interval.low, low) + &cap(interval.high, high);
-    Some(format!("M{} {}V{}{caps}", px(x), px(low), px(high)))
 }
 
 fn legend_row(series: usize, name: &str, x: f64, y: f64) -> Markup {

@@ -139,7 +139,7 @@ fn near_and_far_cpus_are_told_apart_and_what_changed_is_in_neither() {
     let far = vec![(30, 250.0, 260.0); 3];
     let visits = crossing(&[near, far, vec![(17, 65.0, 255.0)]].concat());
     let figure = figure("cross_cpu", &visits, Metric::NsPerOp);
-    assert_eq!(parts(&figure), [(NEAR, 10.0, 60.0), (FAR, 30.0, 30.0)]);
+    assert_eq!(parts(&figure), [("near", 10.0, 60.0), ("far", 30.0, 30.0)]);
     assert!(footnote(&figure.modes.unwrap()).unwrap().contains("far in others"));
     assert_eq!(figure.grade(), Some(Grade::U));
 }

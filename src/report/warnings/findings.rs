@@ -65,6 +65,18 @@ impl Findings {
         places.iter().map(|place| self.of_visit(*place))
     }
 
+    /// The codes of a cell of the header in their order: of its visits, with how many have each; and of its figure, where it
+    /// has one, without a number.
+    pub fn told_of(&self, cell_index: usize, figure: Option<&Figure>) -> Vec<(Code, Option<usize>)> {
+        let of_figure = figure.map(|figure| self.of_figure(figure)).unwrap_or_default();
+        let one = |code: Code| {
+            let visits = self.of_cell(cell_index).filter(|codes| codes.has(code)).count();
+            let visits = if of_figure.has(code) { None } else { Some(visits) };
+            (visits != Some(0)).then_some((code, visits))
+        };
+        Code::all().filter_map(one).collect()
+    }
+
     /// Every measured visit: its codes.
     pub fn all(&self) -> impl Iterator<Item = Codes> {
         self.visits.values().copied()

@@ -3,9 +3,8 @@
 use super::Concern;
 use super::codes::{Code, Codes};
 use super::findings::Findings;
-use crate::report::cells::{Figure, Slot};
+use crate::report::cells::Figure;
 use crate::report::digits::counted;
-use crate::report::projection::Projection;
 
 /// Tables of fewer figures have marks however many of these a code concerns.
 const FEWEST_UNMARKED: usize = 6;
@@ -56,16 +55,14 @@ impl<'a> Told<'a> {
         of_visits.and(self.findings.of_figure(figure))
     }
 
-    /// The lines below a table, in the order of the codes.
-    pub fn of_table(&mut self, projection: &Projection) -> Vec<Footnote> {
-        let slots = projection.grids.iter().flat_map(|grid| grid.slots.iter().flatten());
-        let figures: Vec<&Figure> = slots.filter_map(Slot::figure).collect();
+    /// The lines below a table of these figures, in the order of the codes.
+    pub fn of_table(&mut self, figures: &[&Figure]) -> Vec<Footnote> {
         let codes: Vec<Codes> = figures.iter().map(|figure| self.codes(figure)).collect();
         let any = codes.iter().copied().fold(Codes::default(), Codes::and);
         let footnote = |code: Code| {
             let cells = codes.iter().filter(|codes| codes.has(code)).count();
             let marked = figures.len() < FEWEST_UNMARKED || 2 * cells <= figures.len();
-            let count = self.count(code, cells, &figures, marked);
+            let count = self.count(code, cells, figures, marked);
             Footnote { code, text: self.line(code, &count), marked }
         };
         any.of_tables().map(footnote).collect()
@@ -83,5 +80,29 @@ impl<'a> Told<'a> {
             counted(visits().count(), "visit")
         );
         if marked { count } else { format!("{count}, in most cells") }
+    }
+}
+
+/// The warnings of a table: of lines that mark the places that they concern, and of the others.
+pub struct Warnings<'a> {
+    told: &'a Told<'a>,
+    marked: Vec<Footnote>,
+    /// The lines that stand for the whole table.
+    pub unmarked: Vec<String>,
+}
+
+impl<'a> Warnings<'a> {
+    /// Those of a table of these figures.
+    pub fn of_table(told: &'a mut Told, figures: &[&Figure]) -> Warnings<'a> {
+        let (marked, unmarked): (Vec<Footnote>, Vec<Footnote>) =
+            told.of_table(figures).into_iter().partition(|footnote| footnote.marked);
+        Warnings { told, marked, unmarked: unmarked.into_iter().map(|footnote| footnote.text).collect() }
+    }
+
+    /// The lines that a place of these figures is marked with.
+    pub fn of<'b>(&self, figures: impl IntoIterator<Item = &'b Figure>) -> impl Iterator<Item = String> {
+        let each = figures.into_iter().map(|figure| self.told.codes(figure));
+        let codes = each.fold(Codes::default(), Codes::and);
+        self.marked.iter().filter(move |line| codes.has(line.code)).map(|line| line.text.clone())
     }
 }

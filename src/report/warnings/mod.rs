@@ -17,7 +17,7 @@ mod visits;
 
 pub use codes::{Code, Codes};
 pub use findings::Findings;
-pub(super) use footnotes::{Footnote, Told};
+pub(super) use footnotes::{Told, Warnings};
 pub use table::DETECTORS;
 pub(super) use verdict::facts;
 pub use verdict::{Verdict, Word, verdict};

@@ -17,6 +17,7 @@ use super::{Concern, Told};
 use crate::measure::stats::Grade;
 use crate::report::cells::{Figure, Slot};
 use crate::report::digits::{counted, percent};
+use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 use std::fmt;
 
@@ -68,8 +69,8 @@ pub struct Verdict {
     pub visits: usize,
     /// Those of them that something disturbed.
     pub disturbed: usize,
-    /// How many figures have each grade, in words.
-    pub grades: String,
+    /// How many figures have each grade, and last how many have none; `None` where the run gives no grades.
+    pub grades: Option<Vec<(Option<Grade>, usize)>>,
     /// The codes that disturbed most visits, with their numbers: the largest first.
     pub causes: Vec<(Code, usize)>,
 }
@@ -102,15 +103,31 @@ pub fn verdict(findings: &Findings, slots: &[Slot]) -> Option<Verdict> {
     Some(Verdict { word, visits, disturbed, grades: grades(&figures), causes })
 }
 
-/// How many figures have each grade.
-fn grades(figures: &[&Figure]) -> String {
-    if figures.iter().any(|figure| figure.exact) {
-        return "no grades, as in the book".into();
-    }
+/// How many figures have each grade; those of the book's counts have none.
+fn grades(figures: &[&Figure]) -> Option<Vec<(Option<Grade>, usize)>> {
     let graded = |grade: Option<Grade>| figures.iter().filter(|figure| figure.grade() == grade).count();
-    let grades: Vec<String> =
-        Grade::ALL.iter().map(|grade| format!("{grade} {}", graded(Some(*grade)))).collect();
-    format!("grades {}, without interval {}", grades.join(", "), graded(None))
+    let each = Grade::ALL.iter().map(|grade| Some(*grade)).chain([None]);
+    let graded = each.map(|grade| (grade, graded(grade))).collect();
+    (!figures.iter().any(|figure| figure.exact)).then_some(graded)
+}
+
+impl Verdict {
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let cause = |(code, visits): &(Code, usize)| {
+            let detector = code.detector();
+            json!({ "code": detector.code, "name": detector.name, "visits": visits })
+        };
+        let name = |grade: &Option<Grade>| grade.map_or("none".into(), |grade| grade.to_string());
+        let graded = |(grade, count): &(Option<Grade>, usize)| (name(grade), json!(count));
+        json!({
+            "word": self.word.to_string(),
+            "visits": self.visits,
+            "disturbed": self.disturbed,
+            "grades": self.grades.as_ref().map(|grades| grades.iter().map(graded).collect::<Map<_, _>>()),
+            "causes": self.causes.iter().map(cause).collect::<Vec<_>>(),
+        })
+    }
 }
 
 /// `noisy: 31 of 87 visits (36 %) were disturbed; grades A 7, ...`.
@@ -121,7 +138,12 @@ impl fmt::Display for Verdict {
             return write!(f, "{word}: nothing was measured");
         }
         let share = percent(*disturbed as f64 / *visits as f64);
-        write!(f, "{word}: {disturbed} of {} disturbed ({share}); {grades}", counted(*visits, "visit"))
+        write!(f, "{word}: {disturbed} of {} disturbed ({share}); ", counted(*visits, "visit"))?;
+        let Some(grades) = grades else { return f.write_str("no grades, as in the book") };
+        let name = |grade: &Option<Grade>| grade.map_or("without interval".into(), |grade| grade.to_string());
+        let grades: Vec<String> =
+            grades.iter().map(|(grade, count)| format!("{} {count}", name(grade))).collect();
+        write!(f, "grades {}", grades.join(", "))
     }
 }
 
