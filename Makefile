@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 
-.PHONY: report test check yardstick clean
+.PHONY: report test check docs yardstick clean
 
 # Builds, runs the default matrix, prints its tables and writes a folder under reports/.
 report:
@@ -21,6 +21,10 @@ check:
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	$(CARGO) clippy --locked --lib -- -D warnings --cfg ipcmatrix_check_doors
 	$(MAKE) test
+	$(MAKE) docs
+
+# Documentation, with a warning as an error.
+docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
 
 # Our cells against plain C programs, in alternation. A benchmark, not a test; needs a C compiler.

@@ -2,7 +2,7 @@
 //!
 //! This room works on yesterday's records, as the reports do: it starts nothing, reads no clock, and the same records
 //! give the same bytes. [`summary`] says what came of each cell; a file a format writes it down. Cells that a format
-//! has no place for are told by [`left_out`].
+//! has no place for are told by [`fn@left_out`].
 
 mod bmf;
 mod github_action;

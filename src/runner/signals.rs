@@ -1,5 +1,5 @@
 //! Signals that end a run, SIGINT, SIGTERM and SIGHUP: the first drops the running visit and lets what is there be saved, the second ends
-//! the program at once. One that follows the first within [`APART_MS`] is the same request. signal(7).
+//! the program at once. One that follows the first within 100 ms is the same request. signal(7).
 
 use crate::measure::clock::Deadline;
 use crate::sys::signal::{First, end_on_second};

@@ -1,7 +1,7 @@
 //! The report as one page that needs nothing else: no request leaves it, and it reads without its script too.
 //!
 //! It is well-formed XML as well as HTML, so that any tool can read it. Everything that is not ours passes
-//! [`line`], which makes what steers a terminal or the order of letters visible, and maud, which escapes markup.
+//! [`line()`], which makes what steers a terminal or the order of letters visible, and maud, which escapes markup.
 
 mod environment;
 mod table;

@@ -1,7 +1,7 @@
 //! Tables whose rows are numbers, as pictures: x is the row, each column is a series.
 //!
-//! [`Plot::of`] takes from a projection what a picture shows, [`scale`] finds places on its axes, [`mark`] has
-//! colours and shapes, [`band`] draws the intervals, [`layout`] measures text, and [`svg`] draws. The same records give the same bytes.
+//! [`Plot::of`] takes from a projection what a picture shows, `scale` finds places on its axes, `mark` has
+//! colours and shapes, `band` draws the intervals, `layout` measures text, and `svg` draws. The same records give the same bytes.
 
 mod band;
 mod layout;
