@@ -7,6 +7,7 @@ mod arms;
 mod effort;
 mod gate;
 mod noise;
+mod request;
 mod tampering;
 mod written;
 
@@ -17,6 +18,7 @@ pub use arms::{Arm, Arms};
 pub use effort::{Effort, Sampling};
 pub use gate::{Gate, Limit};
 pub use noise::Noise;
+pub use request::{Part, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use tampering::{INJECTED, INJECTED_FLAG, Tampering};
@@ -226,7 +228,32 @@ pub struct Measured {
     pub samples: Vec<Sample>,
 }
 
+/// How many times as long as its workers worked a visit takes, from which on something else had their CPU.
+pub const DILATED: f64 = 1.05;
+
+/// Samples that last less than this together say nothing of the CPU time: single calls.
+const LEAST_DILATION_NS: u64 = 1_000_000;
+
+impl Visit {
+    /// Elapsed time over the CPU time of all workers, where one of them is at work at any time: one worker, or several that take
+    /// turns on one CPU. A log waits for its file or daemon by design.
+    pub fn dilation(&self) -> Option<f64> {
+        let Outcome::Measured(measured) = &self.outcome else { return None };
+        let additive = measured.lead == Lead::Floor && self.cell.measure() != Some(Measure::Append);
+        let elapsed_ns: u64 = measured.samples.iter().map(|sample| sample.elapsed_ns).sum();
+        let worked = measured.samples.iter().flat_map(|sample| &sample.workers).map(|worker| worker.cpu_ns);
+        (additive && elapsed_ns >= LEAST_DILATION_NS).then(|| elapsed_ns as f64 / worked.sum::<u64>() as f64)
+    }
+}
+
 impl Measured {
+    /// The CPU on which all workers ended every sample, where it is one.
+    pub fn one_cpu(&self) -> Option<usize> {
+        let mut cpus = self.samples.iter().flat_map(|sample| &sample.workers).map(|worker| worker.cpu);
+        let first = cpus.next()?;
+        cpus.all(|cpu| cpu == first).then_some(first)
+    }
+
     fn mean_ns(&self) -> f64 {
         let elapsed: u64 = self.samples.iter().map(|sample| sample.elapsed_ns).sum();
         elapsed as f64 / (self.samples.len() as f64 * self.ops as f64)
@@ -351,43 +378,6 @@ pub struct Resumed {
     /// Bytes of a last line that was cut off in the middle, and dropped.
     #[serde(default)]
     pub dropped_bytes: u64,
-}
-
-/// What the runner hands to the process of a visit, as JSON on its standard input.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Request {
-    /// The cells, in the order of their measuring: one, or those that are visited together. The process prints one
-    /// [`Outcome`] for each, and stops at the first that fails.
-    pub parts: Vec<Part>,
-    /// How much to measure.
-    pub effort: Effort,
-    /// The visit gives up a cell when this many milliseconds have passed.
-    pub deadline_ms: u64,
-    /// Process id of the runner: the visit ends with it.
-    pub runner: Option<i32>,
-    /// What is done to the visit on purpose, to see that the program notices.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tampering: Option<Tampering>,
-    /// For whoever starts the process, in a run of two arms; the process itself is not told.
-    #[serde(skip)]
-    pub arm: Option<Arm>,
-}
-
-/// A cell of a visit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Part {
-    /// The cell.
-    pub cell: Cell,
-    /// Operations a worker in each sample; `None` lets the visit calibrate.
-    pub ops: Option<u64>,
-}
-
-impl Request {
-    /// A request for one cell, from a process that ends when it likes.
-    pub fn alone(cell: &Cell, ops: Option<u64>, effort: Effort, deadline_ms: u64) -> Request {
-        let parts = vec![Part { cell: cell.clone(), ops }];
-        Request { parts, effort, deadline_ms, runner: None, tampering: None, arm: None }
-    }
 }
 
 #[cfg(test)]

@@ -62,6 +62,8 @@ struct Parts {
     core: BTreeSet<u32>,
     /// By level, the CPUs that share its cache for data; empty where no cache is described.
     caches: BTreeMap<u32, BTreeSet<u32>>,
+    /// Its capacity among the CPUs, and its highest clock rate in kHz; `None` where the kernel does not tell.
+    power: [Option<u64>; 2],
     /// Its memory node; a kernel without memory nodes has none.
     node: Option<u32>,
 }
@@ -81,6 +83,13 @@ impl Proximity {
     pub fn class(&self, one: usize, other: usize) -> Result<Class, String> {
         let number = |cpu: usize| u32::try_from(cpu).unwrap_or(u32::MAX);
         class(number(one), self.parts(number(one))?, number(other), self.parts(number(other))?)
+    }
+
+    /// Whether two of the CPUs work alike: the same capacity and highest clock rate, as far as the kernel tells.
+    pub fn alike(&self, one: usize, other: usize) -> bool {
+        let number = |cpu: usize| u32::try_from(cpu).unwrap_or(u32::MAX);
+        let (one, other) = (self.parts(number(one)), self.parts(number(other)));
+        one.is_ok_and(|one| other.is_ok_and(|other| one.power == other.power))
     }
 
     /// The first two CPUs of that class, in the order in which they were given.
@@ -150,6 +159,8 @@ fn parts(tree: &Tree, cpu: u32) -> Found<Parts> {
     Ok(Parts {
         core: set(&folder, &siblings)?,
         caches: caches(tree, &format!("{folder}/cache"))?,
+        power: ["cpu_capacity", "cpufreq/cpuinfo_max_freq"]
+            .map(|file| tree.number(&format!("{folder}/{file}")).ok()),
         node: names.iter().find_map(|name| name.strip_prefix("node")?.parse().ok()),
     })
 }

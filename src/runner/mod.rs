@@ -2,6 +2,7 @@
 //! never measures, and it names no mechanism.
 
 pub mod arms;
+mod crowded;
 pub mod estimate;
 pub mod exact;
 pub mod host;
@@ -17,6 +18,7 @@ mod watch;
 use crate::measure::clock::{Clock, utc_now};
 use crate::measure::stats::LEAST_VISITS;
 use crate::record::{Arm, Arms, Effort, End, Header, Noise, Outcome, Part, Request, Visit};
+use crowded::Crowded;
 use journal::Journal;
 use machine::Machine;
 use progress::Progress;
@@ -85,6 +87,9 @@ struct Run<'a> {
     visits: Vec<Visit>,
     thrifty: bool,
     watch: Watch,
+    crowded: Crowded,
+    /// What it told before the last visit that is not the second of a pair.
+    avoided_cpus: Vec<usize>,
 }
 
 /// Runs every available cell of the header until all are precise enough or give nothing more, the budget is spent, or a
@@ -114,7 +119,22 @@ pub fn resume(
     let begin_ns = clock.now_ns();
     let Begun { schedule, visits, spent_ns, round, rest, thrifty } = begun;
     let watch = Watch::after_waits(waited_ns(&visits));
-    let mut run = Run { header, settings, clock, begin_ns, spent_ns, schedule, visits, thrifty, watch };
+    let mut crowded = Crowded::default();
+    visits.iter().for_each(|visit| crowded.take(visit));
+    let avoided_cpus = Vec::new();
+    let mut run = Run {
+        header,
+        settings,
+        clock,
+        begin_ns,
+        spent_ns,
+        schedule,
+        visits,
+        thrifty,
+        watch,
+        crowded,
+        avoided_cpus,
+    };
     let stop = run.rounds(round, &rest, visitor, journal, progress);
     let (reason, caught, mut journal_error) = match stop {
         Stop::Reason(reason) => (reason, None, None),
@@ -185,6 +205,10 @@ impl Run<'_> {
             let second_arm = self.header.arms.is_some() && index % 2 == 1;
             let waited_ns =
                 if second_arm { None } else { self.quiet(cells, round, visitor).map_err(Stop::Signal)? };
+            // Both arms of a pair are measured in the same place.
+            if !second_arm {
+                self.avoided_cpus = self.crowded.cpus();
+            }
             if self.over_budget(cells) {
                 return Err(Stop::Reason("budget"));
             }
@@ -223,6 +247,7 @@ impl Run<'_> {
             let mut visit = self.keep(*cell_index, round, begin_ns..end_ns, outcome);
             visit.noise = noise.take();
             journal.visit(&visit).map_err(Stop::Journal)?;
+            self.crowded.take(&visit);
             self.visits.push(visit);
             begin_ns = end_ns;
         }
@@ -266,6 +291,7 @@ impl Run<'_> {
                 deadline_ms: settings.deadline_ms,
                 runner,
                 tampering: None,
+                avoided_cpus: self.avoided_cpus.clone(),
                 arm: self.arm(cells),
             },
             Some(op_ns) => Request {
@@ -276,6 +302,7 @@ impl Run<'_> {
                 }),
                 runner,
                 tampering: None,
+                avoided_cpus: self.avoided_cpus.clone(),
                 arm: self.arm(cells),
             },
         }

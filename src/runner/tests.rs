@@ -9,7 +9,8 @@ use super::{Ran, Settings, Visitor, run};
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::measure::clock::Clock;
 use crate::record::{
-    Effort, Header, Lead, Line, Measured, Outcome, Part, PlannedCell, Request, Unavailable, Versioned,
+    Arms, Effort, Header, Lead, Line, Measured, Outcome, Part, PlannedCell, Request, Sample, Unavailable,
+    Versioned, WorkerSample,
 };
 use std::cell::Cell as Shared;
 use std::collections::{BTreeMap, BTreeSet};
@@ -329,4 +330,68 @@ fn the_journal_holds_every_line_and_a_journal_that_is_removed_ends_the_run() {
     let ran = run(&header, SETTINGS, &mut actor, &clock, &mut journal, &mut Quiet);
     assert!(ran.journal_error.is_some());
     assert_eq!(ran.visits.len(), 6, "what was measured until then is kept");
+}
+
+/// Visits on CPU 1, which something else uses half of, unless they are told to avoid it.
+struct Neighbour<'a>(&'a Scripted, Vec<Vec<usize>>);
+
+impl Machine for Neighbour<'_> {}
+
+impl Visitor for Neighbour<'_> {
+    fn visit(&mut self, request: &Request, heard: &mut dyn FnMut(Outcome)) -> Result<(), Caught> {
+        self.1.push(request.avoided_cpus.clone());
+        self.0.0.set(self.0.0.get() + MS);
+        let Outcome::Measured(mut visited) = measured(100.0, 1000) else { unreachable!("it was measured") };
+        let (cpu, cpu_ns) = if request.avoided_cpus.contains(&1) { (0, 5 * MS) } else { (1, 3 * MS) };
+        let workers = vec![WorkerSample { cpu, cpu_ns, ..WorkerSample::default() }];
+        visited.samples = vec![Sample { elapsed_ns: 5 * MS, workers, ..Sample::default() }; 2];
+        heard(Outcome::Measured(visited));
+        Ok(())
+    }
+}
+
+/// What was avoided in each visit of so many rounds over four cells at that placement.
+fn avoided(header: Header, rounds: usize) -> Vec<Vec<usize>> {
+    let clock = Scripted(Shared::new(5));
+    let mut visitor = Neighbour(&clock, Vec::new());
+    let settings = Settings { most_rounds: rounds, full_rounds: rounds, ..SETTINGS };
+    run(&header, settings, &mut visitor, &clock, &mut Journal::nowhere(), &mut Quiet);
+    visitor.1
+}
+
+fn placed(placement: &str) -> Header {
+    let mut header = header(4, 1e6);
+    for planned in &mut header.cells {
+        planned.cell = planned.cell.clone().with(Axis::Placement, Value::word(placement));
+    }
+    header
+}
+
+#[test]
+fn a_cpu_that_something_else_uses_is_avoided_by_the_visits_after_the_one_that_saw_it() {
+    let one = |visit: &Vec<usize>| *visit == [1];
+    let seen = avoided(placed("same_cpu"), 7);
+    assert_eq!(seen.len(), 28);
+    assert!(seen[0].is_empty() && seen[1..9].iter().all(one), "{seen:?}");
+    assert!(seen[9].is_empty() && seen[10..26].iter().all(one) && seen[26].is_empty(), "{seen:?}");
+    assert!(avoided(placed("cross_cpu"), 7).iter().all(Vec::is_empty), "there it needs both");
+}
+
+#[test]
+fn both_arms_of_a_pair_avoid_the_same() {
+    let base = || "base".to_owned();
+    let arms = Arms {
+        a: base(),
+        b: base(),
+        program_crc32: None,
+        rounds: 7,
+        least: None,
+        floors_from: String::new(),
+        floors: Vec::new(),
+        left_out: Vec::new(),
+    };
+    let header = Header { arms: Some(arms), ..placed("same_cpu") };
+    let seen = avoided(header, 7);
+    assert!(seen.chunks(2).all(|pair| pair[0] == pair[1]), "{seen:?}");
+    assert!(seen[..2].iter().all(Vec::is_empty) && seen[2] == [1], "{seen:?}");
 }

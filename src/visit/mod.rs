@@ -70,7 +70,7 @@ fn refused(catalog: &Catalog, cell: &Cell) -> Option<Unavailable> {
     const WORKERS: u64 = 2;
     let workers = cell.get(Axis::Workers).map_or(WORKERS, |_| cell.count(Axis::Workers));
     let looked = prepare(catalog, cell)
-        .and_then(|_| placement::place(cell.word(Axis::Placement), workers as usize).map(drop));
+        .and_then(|_| placement::place(cell.word(Axis::Placement), workers as usize, &[]).map(drop));
     match looked {
         Err(Refusal::Unavailable(unavailable)) => Some(unavailable),
         _ => None,
@@ -131,10 +131,11 @@ fn perform(catalog: &Catalog, request: &Request) -> Result<Outcome, Refusal> {
     let parent = request.runner.map_or_else(nix::unistd::getppid, nix::unistd::Pid::from_raw);
     process::die_with(parent).map_err(|error| Refusal::failed("start", error))?;
     let workload = (driver.open)(&cells).map_err(Refusal::of_opening)?;
-    let placement = match placement::place(cell.word(Axis::Placement), workload.workers()) {
-        Err(Refusal::Unavailable(why)) => return refuse(prepared, Some(&why)),
-        placed => placed?,
-    };
+    let placement =
+        match placement::place(cell.word(Axis::Placement), workload.workers(), &request.avoided_cpus) {
+            Err(Refusal::Unavailable(why)) => return refuse(prepared, Some(&why)),
+            placed => placed?,
+        };
     let injected_ns = tampering(request).injected_ns_per_op;
     distance::probed(&placement, request.effort.shows_figures(), deadline, |probe| {
         spawn::with_workers(workload.as_ref(), &placement, cell.word(Axis::Spawn), injected_ns, |controls| {

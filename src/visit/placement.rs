@@ -18,19 +18,35 @@ pub struct Placement {
 /// The machine of this process; a visit or a probe asks once.
 static HERE: OnceLock<Proximity> = OnceLock::new();
 
-/// Places `workers` on the CPUs that this process may use.
+/// Places `workers` on the CPUs that this process may use. Workers that share one CPU are kept off the avoided ones, where another
+/// will do.
 ///
 /// # Errors
 /// Unavailable where there are too few CPUs or workers for the placement.
-pub fn place(placement: &str, workers: usize) -> Result<Placement, Refusal> {
+pub fn place(placement: &str, workers: usize, avoided: &[usize]) -> Result<Placement, Refusal> {
     let allowed = allowed_cpus().map_err(|error| Refusal::failed("start", error))?;
+    let here = || HERE.get_or_init(|| Proximity::read(Path::new("/"), &in_order(&allowed)));
     match Class::named(placement) {
         Some(class) => {
-            let here = HERE.get_or_init(|| Proximity::read(Path::new("/"), &in_order(&allowed)));
+            let here = here();
             place_pair(class, workers, allowed, here)
+        }
+        None if placement == "same_cpu" && avoided.contains(&in_order(&allowed)[0]) => {
+            let cpu = other_cpu(&in_order(&allowed), avoided, here());
+            Ok(Placement { pinned: Some(vec![cpu; workers]), allowed })
         }
         None => place_on(placement, workers, allowed),
     }
+}
+
+/// The first CPU that is not avoided and works like the first of all; best one that shares no core with an avoided one. The
+/// first of all where there is none.
+fn other_cpu(order: &[usize], avoided: &[usize], proximity: &Proximity) -> usize {
+    let will_do = |cpu: &&usize| !avoided.contains(cpu) && proximity.alike(order[0], **cpu);
+    let has_its_core =
+        |cpu: &&usize| avoided.iter().all(|other| proximity.class(**cpu, *other) != Ok(Class::SmtSibling));
+    let good: Vec<&usize> = order.iter().filter(will_do).collect();
+    good.iter().copied().find(has_its_core).or(good.first().copied()).copied().unwrap_or(order[0])
 }
 
 /// The last CPUs first: CPU 0 serves most interrupts, so it is taken only when there is no choice.
@@ -176,6 +192,26 @@ mod tests {
             "no two CPUs are smt_sibling to each other among those that are allowed (0,1,3): same_llc"
         );
         assert!(matches!(placed(Class::SameLlc, 1, &[0, 1]), Err(Refusal::Unavailable(_))));
+    }
+
+    #[test]
+    fn workers_that_share_a_cpu_are_kept_off_one_that_is_in_use() {
+        let machine = five_cpus();
+        let other = |allowed: &[usize], avoided: &[usize]| {
+            let order = in_order(allowed);
+            other_cpu(&order, avoided, &Proximity::read(machine.root(), &order))
+        };
+        assert_eq!(other(&[0, 1, 2, 3, 4], &[4]), 2, "3 shares its core");
+        assert_eq!(other(&[3, 4], &[4]), 3, "a thread of the same core, where there is nothing else");
+        assert_eq!(other(&[0, 1, 2, 3, 4], &[2, 4]), 1);
+        assert_eq!(other(&[0, 4], &[4]), 0);
+        assert_eq!(other(&[0, 4], &[0, 4]), 4, "as ever where all are in use");
+        assert_eq!(other(&[4], &[4]), 4);
+        let order = in_order(&[0, 1]);
+        let text = "sys/devices/system/cpu/cpu{0-1}/topology/thread_siblings_list {n}\n\
+                    sys/devices/system/cpu/cpu0/cpu_capacity 400\nsys/devices/system/cpu/cpu1/cpu_capacity 1024\n";
+        let unlike = crate::environment::saved::Saved::of(text);
+        assert_eq!(other_cpu(&order, &[1], &Proximity::read(unlike.root(), &order)), 1, "0 is a slower one");
     }
 
     #[test]

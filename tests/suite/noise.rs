@@ -6,9 +6,12 @@ use crate::machine::Need;
 use crate::program::{IPCMATRIX, Program};
 use crate::trial;
 use ipcmatrix::cell::{Axis, Cell, Measure, Value};
-use ipcmatrix::record::{Effort, Outcome, Part, Request};
+use ipcmatrix::record::{Effort, Measured, Outcome, Part, Request};
 use ipcmatrix::report::load::read_run;
+use ipcmatrix::sys::affinity::allowed_cpus;
 use libtest_mimic::Trial;
+use nix::sys::signal::Signal;
+use std::collections::BTreeSet;
 
 pub fn trials() -> Vec<Trial> {
     vec![
@@ -16,6 +19,8 @@ pub fn trials() -> Vec<Trial> {
         trial("noise::each_cell_of_a_visit_has_its_own", &[Need::TwoCpus], several_cells),
         trial("noise::a_worker_that_fails_ends_the_ping_pong_too", &[Need::TwoCpus], a_worker_fails),
         trial("noise::a_run_tells_what_the_runner_saw", &[], a_run_tells),
+        trial("noise::workers_that_share_a_cpu_avoid_one", &[Need::TwoCpus], avoid_one),
+        trial("noise::a_neighbour_on_the_cpu_of_a_run_is_avoided", &[Need::TwoCpus], neighbour),
     ]
 }
 
@@ -86,4 +91,49 @@ fn a_run_tells() {
         let share = visit.noise.unwrap().foreign_share.expect("a window of a second");
         assert!((0.0..=1.0).contains(&share), "{share}");
     }
+}
+
+/// The CPUs on which the workers of a visit ended.
+fn cpus(measured: &Measured) -> BTreeSet<usize> {
+    measured.samples.iter().flat_map(|sample| &sample.workers).map(|worker| worker.cpu).collect()
+}
+
+/// The CPU that is taken where nothing keeps a visit off it.
+fn last_cpu() -> usize {
+    *allowed_cpus().unwrap().last().unwrap()
+}
+
+fn avoid_one() {
+    let visited = |avoided_cpus: &[usize]| {
+        let request = fixed(&round_trip("pipe", "processes", "same_cpu"), 500, 2);
+        cpus(&measured(shipped(&Request { avoided_cpus: avoided_cpus.to_vec(), ..request })))
+    };
+    let last = last_cpu();
+    assert_eq!(visited(&[]), BTreeSet::from([last]));
+    let elsewhere = visited(&[last]);
+    assert!(elsewhere.len() == 1 && !elsewhere.contains(&last), "{elsewhere:?}, {last} is avoided");
+    assert_eq!(visited(&allowed_cpus().unwrap()), BTreeSet::from([last]), "there is no other");
+}
+
+fn neighbour() {
+    let folder = tempfile::tempdir().unwrap();
+    let last = last_cpu().to_string();
+    let spinner = Program::new("taskset").args(["-c", &last, "sh", "-c", "while :; do :; done"]).start();
+    let words = ["run", "smoke", "-q", "--quick", "--budget", "4s", "-o", "out"];
+    let filter = ["-f", "measure:round_trip placement:same_cpu mechanism:(pipe OR eventfd)"];
+    let ended = Program::ipcmatrix(words.into_iter().chain(filter)).folder(folder.path()).run();
+    spinner.signal(Signal::SIGKILL);
+    spinner.end();
+    let ended = ended.exits(0);
+    let run = read_run(&folder.path().join("out")).unwrap();
+    let used: BTreeSet<usize> = run
+        .visits
+        .iter()
+        .filter_map(|visit| {
+            if let Outcome::Measured(measured) = &visit.outcome { Some(cpus(measured)) } else { None }
+        })
+        .flatten()
+        .collect();
+    assert!(used.iter().any(|cpu| *cpu != last_cpu()), "{used:?}");
+    ended.prints(&["W018"]);
 }

@@ -1,5 +1,6 @@
 //! What a detector sees of a visit: the visit, what disturbed its process, its round, and the other visits of its cell.
 
+use crate::cell::Axis;
 use crate::measure::stats::{LEAST_VISITS, median};
 use crate::record::{Measured, Noise, Outcome, Sample, Visit, WorkerSample};
 use crate::report::load::Run;
@@ -18,6 +19,19 @@ pub struct Sight<'a> {
     pub canary: Option<f64>,
     /// The measured visits of its cell, this one among them.
     pub cell: &'a Others,
+    /// The CPU of most visits on one CPU, the last of those that are as frequent.
+    pub usual_cpu: Option<usize>,
+}
+
+impl Sight<'_> {
+    /// The CPU that its workers were pinned to, where it is one.
+    pub fn one_cpu(&self) -> Option<usize> {
+        pinned_cpu(self.visit, self.measured)
+    }
+}
+
+fn pinned_cpu(visit: &Visit, measured: &Measured) -> Option<usize> {
+    measured.one_cpu().filter(|_| visit.cell.word(Axis::Placement) == "same_cpu")
 }
 
 /// What is usual for a cell.
@@ -53,19 +67,22 @@ pub fn each(run: &Run, mut saw: impl FnMut(usize, &Sight)) {
     let canaries = canaries(&run.visits);
     let least_ns = canaries.values().copied().min();
     let mut cells: BTreeMap<usize, Vec<(&Measured, Option<&Noise>)>> = BTreeMap::new();
+    let mut cpus: BTreeMap<usize, usize> = BTreeMap::new();
     for (visit, noise) in run.visits.iter().zip(&noises) {
         if let Outcome::Measured(measured) = &visit.outcome {
             cells.entry(visit.cell_index).or_default().push((measured, *noise));
+            pinned_cpu(visit, measured).into_iter().for_each(|cpu| *cpus.entry(cpu).or_default() += 1);
         }
     }
     let cells: BTreeMap<usize, Others> =
         cells.into_iter().map(|(index, visits)| (index, Others::of(&visits))).collect();
+    let usual_cpu = cpus.iter().max_by_key(|(_, visits)| **visits).map(|(cpu, _)| *cpu);
     for (place, (visit, noise)) in run.visits.iter().zip(noises).enumerate() {
         let (Outcome::Measured(measured), Some(cell)) = (&visit.outcome, cells.get(&visit.cell_index)) else {
             continue;
         };
         let canary = canaries.get(&visit.round).zip(least_ns).map(|(own, least)| *own as f64 / least as f64);
-        saw(place, &Sight { visit, measured, noise, canary, cell });
+        saw(place, &Sight { visit, measured, noise, canary, cell, usual_cpu });
     }
 }
 

@@ -5,6 +5,7 @@ use super::Finds::{Figure, Visit};
 use super::Unit::{Any, Number, Percent, Times};
 use super::{Detector, figures, visits};
 use crate::measure::stats::AUTOCORRELATION_LIMIT;
+use crate::record::DILATED;
 
 /// Every detector in the order of the codes. Codes are never used again for something else: new ones come last.
 pub const DETECTORS: &[Detector] = &[
@@ -12,7 +13,7 @@ pub const DETECTORS: &[Detector] = &[
         code: "W001",
         name: "dilation",
         concern: Visits,
-        limit: 1.05,
+        limit: DILATED,
         unit: Times,
         text: "its batches took longer than the CPU time of all workers, though one of them is always at work",
         advice: "Something else had the CPU: end other programs, or keep them off the last CPUs with taskset(1).",
@@ -198,5 +199,16 @@ pub const DETECTORS: &[Detector] = &[
         advice: "Run when the machine is idle.",
         disturbs: false,
         finds: Visit(visits::waited),
+    },
+    Detector {
+        code: "W018",
+        name: "moved aside",
+        concern: Run,
+        limit: 0.0,
+        unit: Any,
+        text: "its workers shared another CPU than in most visits on one CPU, because something else used that one",
+        advice: "See with top(1) what runs on the last CPUs, and keep it off them with taskset(1).",
+        disturbs: false,
+        finds: Visit(visits::aside),
     },
 ];

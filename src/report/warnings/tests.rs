@@ -288,6 +288,12 @@ fn context_switches() {
 fn how_it_was_made() {
     let drift = |flag: &'static str| third(ONE, move |visit| measured(visit).flags = vec![flag.into()]);
     fires("W014", 1, drift("n_drift"), drift("other"));
+    let elsewhere = |cpu| {
+        third(ONE, move |visit| {
+            measured(visit).samples.iter_mut().for_each(|sample| sample.workers[0].cpu = cpu)
+        })
+    };
+    fires("W018", 1, elsewhere(0), elsewhere(1));
     fires("W015", 1, third(ONE, |visit| visit.thrifty = true), |_| ());
 }
 

@@ -1,15 +1,11 @@
 //! The numbers that detectors look at in a visit: `None` where the journal does not tell.
 
 use super::sight::{Sight, elapsed_ns, own_cpus, run_delay as greatest_delay, switches_an_op, workers};
-use crate::cell::{Axis, Measure};
-use crate::record::{Lead, Noise};
-use crate::report::samples::cpu_ns;
+use crate::cell::Axis;
+use crate::record::Noise;
 
 /// The flag of a visit whose samples left the length that was planned.
 pub const N_DRIFT: &str = "n_drift";
-
-/// Samples that last less than this together say nothing of the CPU time: single calls.
-const LEAST_NS: f64 = 1e6;
 
 /// A change by fewer context switches a second than this is none.
 const LEAST_SWITCHES: f64 = 500.0;
@@ -21,16 +17,9 @@ fn word(is_so: bool) -> Option<f64> {
     Some(if is_so { 1.0 } else { 0.0 })
 }
 
-/// Elapsed time over the CPU time of all workers. It applies where one of them is at work at any time: one worker, or
-/// several that take turns on one CPU. A log waits for its file or daemon by design.
+/// How much longer it took than its workers worked, where that tells something.
 pub fn dilation(sight: &Sight) -> Option<f64> {
-    let elapsed_ns = elapsed_ns(sight.measured);
-    let additive = sight.measured.lead == Lead::Floor && sight.visit.cell.measure() != Some(Measure::Append);
-    if !additive || elapsed_ns < LEAST_NS {
-        return DOES_NOT_APPLY;
-    }
-    let cpu_ns: f64 = sight.measured.samples.iter().map(cpu_ns).sum();
-    Some(elapsed_ns / cpu_ns)
+    sight.visit.dilation().or(DOES_NOT_APPLY)
 }
 
 /// The share of the time in which a worker waited for its CPU. Workers that share one wait by design; those with one each
@@ -111,6 +100,12 @@ pub fn drifted(sight: &Sight) -> Option<f64> {
 /// Whether it took fewer samples for want of time.
 pub fn thrifty(sight: &Sight) -> Option<f64> {
     word(sight.visit.thrifty)
+}
+
+/// Whether its workers shared another CPU than in most visits on one CPU.
+pub fn aside(sight: &Sight) -> Option<f64> {
+    let aside = sight.one_cpu().zip(sight.usual_cpu).is_some_and(|(own, usual)| own != usual);
+    word(aside)
 }
 
 /// Nanoseconds that the run waited before it.
