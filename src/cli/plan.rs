@@ -5,7 +5,7 @@ use super::{WELL, matrices, output, run};
 use crate::catalog::Catalog;
 use crate::cell::Cell;
 use crate::matrix::Matrix;
-use crate::measure::stats::LEAST_VISITS;
+use crate::measure::stats::{LEAST_VISITS, STEADY_VISITS};
 use crate::record::{Effort, PlannedCell, Unavailable};
 use crate::runner::{estimate, exact, process};
 use anyhow::Result;
@@ -95,13 +95,15 @@ fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
     let least_rounds = LEAST_VISITS as f64;
     // The first round calibrates, which takes about half as long again; all save where they must.
     let least_s = (least_rounds + 0.5) * thrifty;
-    if usual == 0.0 || budget_s >= least_rounds * usual {
+    let wanted = run::full_rounds(&arguments.amount).min(STEADY_VISITS) as f64;
+    if usual == 0.0 || budget_s >= wanted * usual {
         return;
     }
     let _ = if budget_s >= least_s {
         writeln!(
             text,
-            "a visit takes fewer samples than usual, so that every cell gets {LEAST_VISITS} visits"
+            "a visit takes fewer and shorter samples than usual, so that every cell gets about {:.0} visits",
+            (budget_s / thrifty - 0.5).min(wanted).floor()
         )
     } else {
         writeln!(

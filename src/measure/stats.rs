@@ -22,6 +22,10 @@ pub const LOOKS: &[usize] = &[6, 12, 16, 22, 30, 42, 60];
 /// less than 95 % (5 visits: 93.75 %).
 pub const LEAST_VISITS: usize = 6;
 
+/// Visits from which on the interval leaves out the two least and the two greatest, so that a short disturbance does not make it
+/// wide: one of fewer than nine reaches from the least to the greatest.
+pub const STEADY_VISITS: usize = 12;
+
 /// Coverage of the interval.
 pub const CONFIDENCE: f64 = 0.95;
 

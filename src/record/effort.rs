@@ -42,10 +42,11 @@ impl Effort {
         fill_channels: true,
         exact: false,
     };
-    /// What `run` does in rounds that would otherwise not leave time for six visits a cell.
+    /// What `run` does in rounds that would otherwise not leave time for the rounds for every cell. Figures differ more from visit to
+    /// visit than within one, so in the same time many short visits say more than few long ones.
     pub const THRIFTY: Effort = Effort {
-        additive: Sampling { samples: 5, target_ns: 5 * MS },
-        interacting: Sampling { samples: 3, target_ns: 20 * MS },
+        additive: Sampling { samples: 3, target_ns: 5 * MS },
+        interacting: Sampling { samples: 3, target_ns: 10 * MS },
         oversubscribed: Sampling { samples: 3, target_ns: 20 * MS },
         warm_up_ns: 5 * MS,
         fill_channels: true,

@@ -16,7 +16,7 @@ pub mod signals;
 mod watch;
 
 use crate::measure::clock::{Clock, utc_now};
-use crate::measure::stats::LEAST_VISITS;
+use crate::measure::stats::{LEAST_VISITS, STEADY_VISITS};
 use crate::record::{Arm, Arms, Effort, End, Header, Noise, Outcome, Part, Request, Visit};
 use crowded::Crowded;
 use journal::Journal;
@@ -308,17 +308,18 @@ impl Run<'_> {
         }
     }
 
-    /// Whether the rounds that are wanted for an interval would not fit into what is left of the budget,
+    /// Whether the rounds for every cell, as far as they are [`STEADY_VISITS`], would not fit into what is left of the budget,
     /// going by the last visit of each cell; before the first by what a visit should take.
     fn short_of_time(&self, round: usize, order: &[Vec<usize>]) -> bool {
-        if round > LEAST_VISITS || self.settings.full_rounds < LEAST_VISITS {
-            return false;
+        let wanted = self.settings.full_rounds.min(STEADY_VISITS);
+        if self.thrifty || round > wanted || wanted < LEAST_VISITS {
+            // The visits of a cell are alike: once short, short until the end.
+            return self.thrifty;
         }
-        let rounds = (LEAST_VISITS - round + 1) as f64;
+        let rounds = (wanted - round + 1) as f64;
         let round_ns: u64 = order.iter().flatten().map(|cell| self.likely_ns(*cell)).sum();
         let left_ns = self.header.budget_s * 1e9 - self.elapsed_ns() as f64;
-        // What was seen in the thrifty rounds before would look affordable: once short, short until enough.
-        self.thrifty || round_ns as f64 * rounds > left_ns
+        round_ns as f64 * rounds > left_ns
     }
 
     /// Whether anything that is shown comes of this run; else nobody is told what disturbed it.

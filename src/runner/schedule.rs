@@ -23,8 +23,8 @@ const LEAST_IN_ROUND: usize = 12;
 
 /// What decides which cell is visited when. Pure: it is fed outcomes and asked for the next round.
 pub trait Rounds {
-    /// Before each round: ends the rounds for every cell where those that are left would not be over in time, going by the
-    /// last visit of each. `spent_ns` is when the last visit ended, by the records and not by the clock, so that a run that is
+    /// Before each round: lets cells be done early where the rounds for every cell that are left would not be over in time, going
+    /// by the last visit of each. `spent_ns` is when the last visit ended, by the records and not by the clock, so that a run that is
     /// resumed decides as it would have.
     fn begin_round(&mut self, round: usize, budget_s: f64, spent_ns: u64);
     /// The visits of the next round in their order, with the cells of each in theirs; empty when no cell wants
@@ -50,16 +50,25 @@ pub struct Schedule {
     order: ChaCha8Rng,
     precision: f64,
     full_rounds: usize,
+    /// Visits from which on a cell may be done.
+    looks_from: usize,
 }
 
 impl Schedule {
-    /// A schedule of those cells. The first `full_rounds` rounds visit every available cell; after them a
-    /// cell is done when its 95 % interval has a half-width of `precision` at a look (method: fixed counts), and
+    /// A schedule of those cells. The first `full_rounds` rounds visit every available cell; after them, or after the sixth where
+    /// they do not all fit, a cell is done when its 95 % interval has a half-width of `precision` at a look (method: fixed counts), and
     /// rounds visit the cells with the widest intervals.
     pub fn new(cells: &[PlannedCell], seed: u64, precision: f64, full_rounds: usize) -> Schedule {
         let order = ChaCha8Rng::seed_from_u64(seed);
         let states = cells.iter().map(|cell| State::new(cell.unavailable.is_some())).collect();
-        Schedule { states, companies: companies(cells), order, precision, full_rounds }
+        Schedule {
+            states,
+            companies: companies(cells),
+            order,
+            precision,
+            full_rounds,
+            looks_from: full_rounds,
+        }
     }
 
     fn with(&self, standing: Standing) -> Vec<usize> {
@@ -94,12 +103,13 @@ impl Schedule {
         self.with(Standing::Active).into_iter().map(|cell| self.lacks(cell)).max().unwrap_or(0)
     }
 
-    /// Ends the rounds for every cell, for want of time, as soon as every active one has as many visits as an interval
-    /// takes. Cells that were not looked at for being in these rounds are looked at now.
-    pub fn end_full_rounds(&mut self) {
+    /// Lets cells be done before the rounds for every cell are over, for want of time, as soon as every active one has as many
+    /// visits as an interval takes: what is left of these rounds is for the others. Cells that were not looked at for being in
+    /// them are looked at now.
+    pub fn look_early(&mut self) {
         let least = self.full_rounds - self.full_rounds_left();
-        self.full_rounds = self.full_rounds.min(least.max(LEAST_VISITS));
-        for state in self.states.iter_mut().filter(|state| state.visits() >= self.full_rounds) {
+        self.looks_from = self.looks_from.min(least.max(LEAST_VISITS));
+        for state in self.states.iter_mut().filter(|state| state.visits() >= self.looks_from) {
             state.look(Some(self.precision));
         }
     }
@@ -115,7 +125,7 @@ impl Rounds for Schedule {
         let left_ns = budget_s * 1e9 - spent_ns as f64;
         let needed_ns = self.full_round_ns() as f64 * self.full_rounds_left() as f64;
         if round > LEAST_VISITS && needed_ns > left_ns {
-            self.end_full_rounds();
+            self.look_early();
         }
     }
 
@@ -138,7 +148,7 @@ impl Rounds for Schedule {
     fn record(&mut self, cell: usize, outcome: &Outcome, duration_ns: u64) {
         let state = &mut self.states[cell];
         state.take(outcome, duration_ns);
-        let may_be_done = state.visits() >= self.full_rounds;
+        let may_be_done = state.visits() >= self.looks_from;
         state.look(may_be_done.then_some(self.precision));
     }
 

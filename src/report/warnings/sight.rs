@@ -15,7 +15,7 @@ pub struct Sight<'a> {
     pub measured: &'a Measured,
     /// What disturbed the process that made it.
     pub noise: Option<&'a Noise>,
-    /// The fixed arithmetic of its round over the least of the run.
+    /// The fixed arithmetic of its round over that of the median round, or the other way round: 1 or more.
     pub canary: Option<f64>,
     /// The measured visits of its cell, this one among them.
     pub cell: &'a Others,
@@ -65,7 +65,7 @@ impl Others {
 pub fn each(run: &Run, mut saw: impl FnMut(usize, &Sight)) {
     let noises = noises(&run.visits);
     let canaries = canaries(&run.visits);
-    let least_ns = canaries.values().copied().min();
+    let usual_ns = usual(&canaries);
     let mut cells: BTreeMap<usize, Vec<(&Measured, Option<&Noise>)>> = BTreeMap::new();
     let mut cpus: BTreeMap<usize, usize> = BTreeMap::new();
     for (visit, noise) in run.visits.iter().zip(&noises) {
@@ -81,7 +81,8 @@ pub fn each(run: &Run, mut saw: impl FnMut(usize, &Sight)) {
         let (Outcome::Measured(measured), Some(cell)) = (&visit.outcome, cells.get(&visit.cell_index)) else {
             continue;
         };
-        let canary = canaries.get(&visit.round).zip(least_ns).map(|(own, least)| *own as f64 / least as f64);
+        let canary =
+            canaries.get(&visit.round).zip(usual_ns).map(|(own, usual)| apart(*own as f64, usual as f64));
         saw(place, &Sight { visit, measured, noise, canary, cell, usual_cpu });
     }
 }
@@ -102,6 +103,18 @@ fn noises(visits: &[Visit]) -> Vec<Option<&Noise>> {
         before = Some(visit);
     }
     noises
+}
+
+/// That of the median round, of an even number the faster of the two in the middle.
+fn usual(canaries: &BTreeMap<u32, u64>) -> Option<u64> {
+    let mut sorted: Vec<u64> = canaries.values().copied().collect();
+    sorted.sort_unstable();
+    sorted.get(sorted.len().checked_sub(1)? / 2).copied()
+}
+
+/// How many times the one is the other, 1 or more.
+fn apart(one: f64, other: f64) -> f64 {
+    (one / other).max(other / one)
 }
 
 /// The fixed arithmetic of each round that has it, in nanoseconds.

@@ -56,11 +56,11 @@ pub const DETECTORS: &[Detector] = &[
     },
     Detector {
         code: "W005",
-        name: "slow round",
+        name: "other clock rate",
         concern: Visits,
         limit: 1.02,
         unit: Times,
-        text: "fixed arithmetic at the beginning of its round took longer than in the fastest round",
+        text: "fixed arithmetic at the beginning of its round took so many times as long as in the median round, or the other way round",
         advice: "The clock rate of the CPU moves or the host is busy: set the governor to performance, or take --thorough.",
         disturbs: true,
         finds: Visit(visits::canary),

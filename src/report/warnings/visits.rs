@@ -52,7 +52,7 @@ pub fn steal(sight: &Sight) -> Option<f64> {
     sight.noise?.steal_share
 }
 
-/// The fixed arithmetic of the round over the least of the run.
+/// How far the fixed arithmetic of the round lies from that of the median round.
 pub fn canary(sight: &Sight) -> Option<f64> {
     sight.canary
 }

@@ -114,20 +114,28 @@ fn what_had_its_last_look_comes_behind_all_others() {
 }
 
 #[test]
-fn rounds_for_all_end_early_when_told_and_not_before_the_sixth() {
+fn cells_are_done_early_when_told_and_not_before_the_sixth_visit_and_the_others_get_all_rounds() {
     let mut schedule = Schedule::new(&cells(40), 1, 0.03, 12);
     let mut visits = [0; 40];
-    let ns = |cell: usize, visit: usize| swinging(if cell == 0 { 0.001 } else { 0.3 }, visit);
+    let ns = |cell: usize, visit: usize| swinging(if cell < 10 { 0.001 } else { 0.3 }, visit);
     for _ in 0..4 {
         make(&mut schedule, &mut visits, ns);
     }
-    schedule.end_full_rounds();
-    assert_eq!(schedule.full_rounds_left(), 2);
+    schedule.look_early();
     for _ in 4..6 {
         assert_eq!(make(&mut schedule, &mut visits, ns).len(), 40);
     }
-    assert_eq!((schedule.done_cells(), schedule.full_rounds_left()), (1, 0));
-    assert_eq!(make(&mut schedule, &mut visits, ns).len(), 14);
+    assert_eq!((schedule.done_cells(), schedule.full_rounds_left()), (10, 6));
+    for round in 6..12 {
+        assert_eq!(make(&mut schedule, &mut visits, ns).len(), 31, "with one sentinel in round {round}");
+    }
+    assert_eq!(schedule.full_rounds_left(), 0);
+    assert!(visits[10..].iter().all(|visits| *visits == 12), "{visits:?}");
+    assert_eq!(
+        make(&mut schedule, &mut visits, ns).len(),
+        13,
+        "at least twelve of the widest, and a sentinel"
+    );
 
     let mut late = Schedule::new(&cells(40), 1, 0.03, 12);
     let mut visits = [0; 40];
@@ -135,8 +143,8 @@ fn rounds_for_all_end_early_when_told_and_not_before_the_sixth() {
         make(&mut late, &mut visits, ns);
     }
     assert_eq!((late.done_cells(), late.full_rounds_left()), (0, 6));
-    late.end_full_rounds();
-    assert_eq!((late.done_cells(), late.full_rounds_left()), (1, 0), "looked at when they end");
+    late.look_early();
+    assert_eq!((late.done_cells(), late.full_rounds_left()), (10, 6), "looked at when they are told");
 }
 
 /// Cells that are done after six visits of 1000 ns, up to 5 more or less, whose loops alone took `loop_ns`, up to
