@@ -2,6 +2,7 @@
 
 use super::{output, usage};
 use crate::compare::floors::{Floors, SCHEMA};
+use crate::report::digits::counted;
 use anyhow::{Context, Result};
 use std::env;
 use std::fs;
@@ -78,7 +79,8 @@ pub fn find(named: Option<&Path>, class: Option<&[String; 2]>) -> Result<(Option
     let Ok(path) = place(named, class) else { return Ok((None, none(class))) };
     match read(&path, class, env!("CARGO_PKG_VERSION"))? {
         Some(floors) => {
-            let text = format!("calibrated for machine class {}, {} cells", class[0], floors.cells.len());
+            let text =
+                format!("calibrated for machine class {}, {}", class[0], counted(floors.cells.len(), "cell"));
             Ok((Some(floors), text))
         }
         None if named.is_some() => {
