@@ -88,6 +88,10 @@ fn with_completer(argument: Arg) -> Arg {
     let completer = match argument.get_id().as_str() {
         "matrices" => ArgValueCompleter::new(matrices),
         "filter" => ArgValueCompleter::new(|typed: &OsStr| settings(typed, &[' ', '(', '-'], ':')),
+        "row" | "col" => {
+            ArgValueCompleter::new(|typed: &OsStr| headings(typed, &[("machine", "class of machine")]))
+        }
+        "split" => ArgValueCompleter::new(|typed: &OsStr| headings(typed, &[])),
         "axis" => ArgValueCompleter::new(|typed: &OsStr| settings(typed, &[], '=')),
         "arm_a" | "arm_b" => ArgValueCompleter::new(arms),
         "metric" => ArgValueCompleter::new(|typed: &OsStr| {
@@ -110,6 +114,12 @@ fn listed(typed: &OsStr, words: impl Iterator<Item = (String, &'static str)>) ->
         word.starts_with(begun).then(|| CompletionCandidate::new(format!("{before}{word}")).help(help))
     };
     words.filter_map(candidate).collect()
+}
+
+/// The axes, and what else can head rows or columns.
+fn headings(typed: &OsStr, beside: &[(&str, &'static str)]) -> Vec<CompletionCandidate> {
+    let axes = AXES.iter().map(|spec| (spec.name.to_owned(), spec.help));
+    listed(typed, axes.chain(beside.iter().map(|(name, help)| ((*name).to_owned(), *help))))
 }
 
 fn matrices(typed: &OsStr) -> Vec<CompletionCandidate> {

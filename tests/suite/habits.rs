@@ -43,6 +43,9 @@ fn bash_completes() {
     assert_eq!(bash_offers(&["plan", "-a", "nodelay", "="]), ["off", "on"]);
     assert_eq!(bash_offers(&["plan", "smoke", "-a", "placement", "=", "same_c"]), ["same_cpu"]);
     assert_eq!(bash_offers(&["plan", "-f", "mechanism", ":", "unix_st"]), ["unix_stream"]);
+    assert_eq!(bash_offers(&["report", ".", "--row", "mach"]), ["machine"]);
+    assert_eq!(bash_offers(&["report", ".", "--col", "idle"]), ["idle_connections"]);
+    assert_eq!(bash_offers(&["report", ".", "--split", "placement,spa"]), ["placement,spawn"]);
     assert_eq!(bash_offers(&["run", "--progress", "=", "al"]), ["always"]);
 }
 

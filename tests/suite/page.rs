@@ -6,7 +6,7 @@ use crate::program::Program;
 use crate::trial;
 use libtest_mimic::Trial;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 pub fn trials() -> Vec<Trial> {
@@ -14,6 +14,7 @@ pub fn trials() -> Vec<Trial> {
     let mut trials = vec![
         trial("page::it_is_sorted_by_keyboard", CHROMIUM, is_sorted_by_keyboard),
         trial("page::raw_numbers_are_reached_by_keyboard", CHROMIUM, raw_numbers_by_keyboard),
+        trial("page::wide_tables_move_alone", CHROMIUM, wide_tables_move_alone),
         trial("page::it_is_told_to_who_does_not_see_it", CHROMIUM, is_told),
     ];
     for (width, scheme) in [(360, "light"), (360, "dark"), (1400, "light"), (1400, "dark")] {
@@ -23,10 +24,23 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// The page of a run whose journal is kept with the tests, and its address.
+/// In place of a journal that is kept with the tests.
+const PUBLISHED: &str = "the published run";
+
+/// The run below `reports/`.
+fn published(root: &Path) -> PathBuf {
+    let folders = fs::read_dir(root.join("reports")).unwrap().map(|entry| entry.unwrap().path());
+    folders.filter(|folder| folder.join("records.jsonl").exists()).min().expect("a published run")
+}
+
+/// The page of a run whose journal is kept with the tests, or of the published one, and its address.
 fn page(name: &str) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.jsonl"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let golden = match name {
+        PUBLISHED => published(root).join("records.jsonl"),
+        name => root.join("tests/golden").join(format!("{name}.jsonl")),
+    };
     fs::copy(golden, folder.path().join("records.jsonl")).unwrap();
     fs::write(folder.path().join("environment.json"), r#"{"cpu": {"model": "<b>"}}"#).unwrap();
     let ended = Program::ipcmatrix(["report", ".", "--format", "html"]).folder(folder.path()).run().exits(0);
@@ -70,6 +84,7 @@ fn stands_alone(width: u32, scheme: &str) {
         let sticks_out = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
         assert_eq!(page.value("innerWidth"), width);
         assert_eq!(page.value(sticks_out), 0, "{name}");
+        assert_eq!(page.value("(scrollTo(9999, 0), scrollX)"), 0, "{name} moves sideways as a whole");
         let faint = page.value(FAINT);
         assert!(faint.as_array().is_some_and(Vec::is_empty), "{name}: {faint:#}");
         let dark = page.value("getComputedStyle(document.body).backgroundColor") == "rgb(22, 24, 29)";
@@ -90,6 +105,17 @@ fn stands_alone(width: u32, scheme: &str) {
         ] {
             assert!(page.told(complaint).is_empty(), "{name}: {:?}", page.told(complaint));
         }
+    }
+}
+
+/// The published run has tables that are wider than any screen.
+fn wide_tables_move_alone() {
+    for width in [360, 1400] {
+        let (_folder, address) = page(PUBLISHED);
+        let mut page = Page::open(&address, width, "light");
+        let wide = "[...document.querySelectorAll('.wide')].some(box => box.scrollWidth > box.clientWidth)";
+        assert_eq!(page.value(wide), true, "a table that is wider than {width} pixels");
+        assert_eq!(page.value("(scrollTo(9999, 0), scrollX)"), 0, "at {width} pixels");
     }
 }
 
