@@ -227,7 +227,10 @@ fn write(target: &Target, text: &str, filled: Vec<Filled>) -> Result<u8> {
     let mut contents = Vec::new();
     for Filled { block, content, files } in filled {
         for (path, svg) in files {
-            output::write(&path, &svg)?;
+            // One that is as it should be is left alone: it may be on a file system that is read only.
+            if std::fs::read_to_string(&path).ok().as_ref() != Some(&svg) {
+                output::write(&path, &svg)?;
+            }
         }
         contents.push((block, content));
     }

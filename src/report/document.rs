@@ -116,8 +116,16 @@ pub fn document(run: &Run, options: Options) -> Result<Document> {
         options.metric.spec().name,
         options.metric.spec().measures.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" or ")
     );
-    Ok(Document { title: title(run), facts: above, reading: reading(run), sheets })
+    let places = || sheets.iter().flat_map(|sheet| &sheet.panels).flat_map(|panel| &panel.rows);
+    let mut reading = reading(run);
+    if places().any(|(_, places)| places.iter().any(|place| place.best)) {
+        reading.push(BEST.into());
+    }
+    Ok(Document { title: title(run), facts: above, reading, sheets })
 }
+
+/// What the mark of the best figure says, where there is one.
+const BEST: &str = "Bold (in text a star) is the best of its row beyond doubt: its interval lies beyond those of all others.";
 
 fn title(run: &Run) -> String {
     format!("ipcmatrix: {}", run.header.matrices.join(", "))

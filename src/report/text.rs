@@ -2,7 +2,7 @@
 
 use super::Options;
 use super::digits::superscript;
-use super::document::{Document, Panel, Sheet, document};
+use super::document::{Document, Panel, Place, Sheet, document};
 use super::escape::line;
 use super::load::Run;
 use anyhow::Result;
@@ -54,7 +54,9 @@ fn grid(panel: &Panel) -> String {
     let mut builder = Builder::default();
     builder.push_record(panel.head.iter().map(|heading| line(heading)));
     for (heading, places) in &panel.rows {
-        let shown = places.iter().map(|place| format!("{}{}", line(&place.text), place.marks()));
+        let best = |place: &Place| if place.best { "*" } else { "" };
+        let shown =
+            places.iter().map(|place| format!("{}{}{}", best(place), line(&place.text), place.marks()));
         builder.push_record(std::iter::once(line(heading)).chain(shown));
     }
     let mut table = builder.build();
