@@ -16,6 +16,7 @@ pub fn trials() -> Vec<Trial> {
         trial("compare::exit_codes_follow_the_verdicts", &[], exit_codes_follow_the_verdicts),
         trial("compare::the_verdict_is_written_before_the_exit", &[], verdict_is_written),
         trial("compare::what_does_not_fit_is_refused", &[], what_does_not_fit_is_refused),
+        trial("compare::floors_that_nobody_named_may_be_unreadable", &[], unreadable_floors),
         trial("compare::gates_of_a_file_are_judged", &[], gates_of_a_file_are_judged),
         trial("compare::a_run_judges_its_gates", &[], run_judges_its_gates),
         trial("compare::two_real_runs_of_one_machine_differ_in_nothing", &[], real_runs),
@@ -94,6 +95,15 @@ fn what_does_not_fit_is_refused() {
         let ended = compare(folder.path(), words).exits(2).says(&[said]);
         assert_eq!(ended.stdout, "", "{words}");
     }
+}
+
+/// A data folder that is a file: neither root nor anybody else can read what would be in it.
+fn unreadable_floors() {
+    let folder = folders();
+    fs::write(folder.path().join("none"), "").unwrap();
+    let ended = compare(folder.path(), "base slow").exits(0);
+    ended.prints(&["none are used, as those in the user's data folder are not readable: Not a directory"]);
+    compare(folder.path(), "--floors none/floors.json base slow").exits(2).says(&["cannot read the floors"]);
 }
 
 const TABLE: &str = "schema = 1\ntitle = \"Gates\"\nbudget = \"5s\"\n[[table]]\nid = \"a\"\ntitle = \"A\"\nmeasure = \"round_trip\"\n\
