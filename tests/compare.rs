@@ -182,6 +182,21 @@ fn unlike_runs_are_refused_with_the_reason_unless_that_is_allowed() {
     );
 }
 
+/// The order is that of the visit, which is drawn; which mechanisms there are is a setting.
+#[test]
+fn connections_are_shared_by_a_set() {
+    let run = |seed: u64, names: [&str; 3]| Plan {
+        effective: json!({ "connections_shared_by": names }),
+        ..Plan::new(seed)
+    };
+    let refused = |new: Plan| {
+        let found = Sides::of(&[run(1, ["poll", "epoll", "select"])], &[new]).compared(&Rules::default());
+        with_word(&found, "refused").len()
+    };
+    assert_eq!(refused(run(2, ["select", "poll", "epoll"])), 0);
+    assert_eq!(refused(run(2, ["select", "poll", "io_uring_poll"])), cells().len());
+}
+
 #[test]
 fn the_figures_of_a_test_are_never_compared() {
     let test = Plan { effort: "test".into(), ..Plan::new(1) };
