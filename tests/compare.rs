@@ -202,7 +202,7 @@ fn connections_are_shared_by_a_set() {
 fn the_figures_of_a_test_are_never_compared() {
     let test = Plan { effort: "test".into(), ..Plan::new(1) };
     let allowed = Allowed { machine: true, effort: true, effective: true };
-    let sides = Sides::of(std::slice::from_ref(&test), std::slice::from_ref(&test));
+    let sides = Sides::of(std::slice::from_ref(&test), &[Plan { seed: 2, ..test.clone() }]);
     let found = sides.compared(&Rules { allowed, ..Rules::default() });
     assert_eq!(with_word(&found, "refused").len(), cells().len());
 }

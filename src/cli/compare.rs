@@ -174,9 +174,6 @@ fn read(arguments: &Arguments) -> Result<(Runs, usize)> {
         Ok(each.map_err(|error| usage(format!("{error:#}")))?.concat())
     };
     let (mut base, new) = (all(base)?, all(new)?);
-    if let Some(path) = base.iter().find(|path| new.contains(path)) {
-        return Err(usage(format!("{} stands on both sides: name each run once", path.display())));
-    }
     let count = base.len();
     base.extend(new);
     let runs = reduce::read(&base).map_err(|error| usage(format!("{error:#}")))?;

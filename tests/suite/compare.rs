@@ -17,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         trial("compare::the_verdict_is_written_before_the_exit", &[], verdict_is_written),
         trial("compare::what_does_not_fit_is_refused", &[], what_does_not_fit_is_refused),
         trial("compare::floors_that_nobody_named_may_be_unreadable", &[], unreadable_floors),
+        trial("compare::a_run_counts_once", &[], a_run_counts_once),
         trial("compare::gates_of_a_file_are_judged", &[], gates_of_a_file_are_judged),
         trial("compare::a_run_judges_its_gates", &[], run_judges_its_gates),
         trial("compare::two_real_runs_of_one_machine_differ_in_nothing", &[], real_runs),
@@ -78,7 +79,7 @@ fn what_does_not_fit_is_refused() {
     for (words, said) in [
         ("base", "expected BASE and NEW"),
         ("base same slow", "expected BASE and NEW"),
-        ("base base/1", "stands on both sides"),
+        ("base base/1", "base/1/records.jsonl stands for two runs"),
         ("base empty", "holds no run"),
         ("base gone", "expected the folder of a run"),
         ("-f message_bytes:7 base same", "no cell of these runs matches"),
@@ -95,6 +96,32 @@ fn what_does_not_fit_is_refused() {
         let ended = compare(folder.path(), words).exits(2).says(&[said]);
         assert_eq!(ended.stdout, "", "{words}");
     }
+}
+
+/// Named twice, below a folder that is named too, by another path, as a copy, as a part of a copy.
+fn a_run_counts_once() {
+    let folder = folders();
+    let at = |path: &str| folder.path().join(path);
+    fs::create_dir_all(at("copies/whole")).unwrap();
+    fs::create_dir_all(at("parts/part")).unwrap();
+    fs::copy(at("base/0/records.jsonl"), at("copies/whole/records.jsonl")).unwrap();
+    let text = fs::read_to_string(at("base/0/records.jsonl")).unwrap();
+    let part: String = text.split_inclusive('\n').take(9).collect();
+    fs::write(at("parts/part/records.jsonl"), part).unwrap();
+    let once = "name each run once";
+    for (words, other) in [
+        ("base base/2 -- same", "base/2/records.jsonl stands for two runs"),
+        ("same base/1 -- base/1 slow", "base/1/records.jsonl stands for two runs"),
+        ("base ./base/1 -- same", "base/1/records.jsonl and ./base/1/records.jsonl are the same run"),
+        ("base copies -- same", "base/0/records.jsonl and copies/whole/records.jsonl are the same run"),
+        ("same base -- slow parts", "base/0/records.jsonl and parts/part/records.jsonl are the same run"),
+    ] {
+        let ended = compare(folder.path(), words).exits(2).says(&[other, once]);
+        assert_eq!(ended.stdout, "", "{words}");
+    }
+    let report = |runs: &[&str]| Program::ipcmatrix(["report"]).args(runs).folder(folder.path()).run();
+    report(&["base", "copies"]).exits(2).says(&["copies/whole/records.jsonl are the same run", once]);
+    report(&["base", "base/1"]).exits(2).says(&["base/1/records.jsonl stands for two runs", once]);
 }
 
 /// A data folder that is a file: neither root nor anybody else can read what would be in it.
