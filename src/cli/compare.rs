@@ -53,7 +53,7 @@ pub struct Arguments {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT,...")]
     pub allow: Vec<Allow>,
     /// Verdicts that end with exit code 3 (regression; a cell that fails in new only counts as one) or 4 (inconclusive, and
-    /// cells that cannot be compared)
+    /// cells that cannot be compared); where no cell could be compared it is 4 whichever was asked for
     #[arg(long, value_enum, value_delimiter = ',', value_name = "VERDICT,...")]
     pub fail_on: Vec<FailOn>,
     /// Noise floors of `calibrate -o` [default: those of the class of machine of the runs, in the user's data folder]
@@ -254,6 +254,12 @@ fn exit_code(arguments: &Arguments, comparison: &Comparison, gates: &[Checked]) 
         return REGRESSED;
     }
     match gating::exit_code(gates) {
+        WELL if !arguments.fail_on.is_empty() && comparison.found().next().is_none() => {
+            output::say(
+                "ipcmatrix: --fail-on: no cell could be compared, so nothing tells whether there is a difference",
+            );
+            UNDECIDED
+        }
         WELL if asked(FailOn::Inconclusive) && has(stored::Row::is_undecided) => UNDECIDED,
         code => code,
     }

@@ -54,6 +54,14 @@ fn exit_codes_follow_the_verdicts() {
     with("--fail-on regression base slow").exits(3);
     with("--fail-on regression base same").exits(0);
     with("--fail-on regression base bad").exits(3).prints(&["1 failed", "base measured it"]);
+    write(folder.path(), "other", &Plan { machine: "0ther000".into(), ..Plan::new(50) });
+    let nothing = with("--fail-on regression base/0 other").exits(4).prints(&["24 refused"]);
+    nothing.says(&["no cell could be compared"]);
+    with("base/0 other").exits(0);
+    with("--fail-on regression --allow machine base/0 other").exits(0);
+    write(folder.path(), "fewer", &Plan { cells: generated::cells()[..1].into(), ..Plan::new(51) });
+    write(folder.path(), "others", &Plan { cells: generated::cells()[1..].into(), ..Plan::new(52) });
+    with("--fail-on regression fewer others").exits(4).prints(&["1 only in base, 23 only in new"]);
     with("--fail-on inconclusive base/0 same/0").exits(4).prints(&["24 inconclusive"]);
     with("--fail-on regression,inconclusive base slow").exits(3);
     with("--fail-on regression base/0 base/1 base/2 -- slow/0 slow/1 slow/2/records.jsonl").exits(3);
