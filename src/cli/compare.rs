@@ -106,6 +106,11 @@ fn parse_axis(text: &str) -> Result<Axis, String> {
 /// # Errors
 /// Runs that cannot be read and words that do not fit: exit code 2.
 pub fn compare(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
+    if arguments.row.is_some() && arguments.format == Format::Json && arguments.output.is_none() {
+        return Err(usage(
+            "json has every cell as one object, and --row and --col are for tables: leave them out, or choose --format text or md",
+        ));
+    }
     let filters = matrices::filters(&arguments.filter, catalog)?;
     let (runs, base) = read(arguments)?;
     let (base, new) = runs.runs.split_at(base);

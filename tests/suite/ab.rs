@@ -84,6 +84,11 @@ fn variables_and_programs_are_arms() {
         "round_trip (us per round trip)",
     ]);
     assert!(!ended.stdout.contains("target/"), "a path names nobody: {}", ended.stdout);
+    let export =
+        Program::ipcmatrix(["export", "out", "--format", "json"]).folder(folder.path()).run().exits(2);
+    let export =
+        export.says(&["stands for both arms of this run", "`ipcmatrix report` prints their comparison"]);
+    assert!(!export.stderr.contains("damaged"), "{}", export.stderr);
     let same = ab(folder.path(), "base", "base", &PIPE).args(["-o", "same"]).run().exits(0);
     same.prints(&["both are the same"]);
 }

@@ -94,6 +94,9 @@ fn what_does_not_fit_is_refused() {
         ("-f mechanism:pip base same", "did you mean `pipe`?"),
         ("--row workers --col mechanism base same", "no cell of these runs has the axis workers"),
         ("--row message_bytes base same", "--col"),
+        ("--format json --row message_bytes --col mechanism base same", "--row and --col are for tables"),
+        ("base -- same --format md", "cannot read --format: expected the folder of a run"),
+        ("base -- same --format md", "options go before --"),
         ("--row size --col mechanism base same", "expected one of measure, mechanism"),
         ("--fail-on sorrow base same", "regression, inconclusive"),
         ("--allow anything base same", "machine, effort, effective"),
@@ -179,6 +182,17 @@ fn run_judges_its_gates() {
     let both =
         Program::ipcmatrix(["report", "--gate", "wide", "narrow"]).folder(folder.path()).run().exits(3);
     both.says(&["ipcmatrix: narrow/records.jsonl: gate broken: max 1ns"]);
+    let filtered = |words: &[&str]| {
+        Program::ipcmatrix(["report", "--gate", "narrow"]).args(words).folder(folder.path()).run()
+    };
+    filtered(&["-f", "mechanism:pipe"]).exits(3).prints(&["1 limit: 0 hold, 1 broken"]);
+    filtered(&["-f", "mechanism:unix_stream"]).exits(2).says(&["for a cell that matches", "leave out -f"]);
+    let others = gate("max = \"1ns\"").replace("pipe", "unix_stream") + &gate("max = \"10s\"");
+    run("two", &others, "--quick --budget 2s").exits(3);
+    let two = Program::ipcmatrix(["report", "--gate", "two", "-f", "mechanism:pipe"]).folder(folder.path());
+    assert!(
+        two.run().exits(0).prints(&["1 limit: 1 hold"]).stdout.lines().all(|line| !line.contains("broken"))
+    );
     run("tested", &gate("max = \"1ns\""), "--test").exits(0);
     report("tested").exits(4);
     run("relative", &gate("max_regression = \"5%\""), "--quick --budget 2s").exits(0);
