@@ -8,6 +8,7 @@ use ipcmatrix::cell::{Axis, Cell};
 use ipcmatrix::compare::floors::{Floor, Floors};
 use ipcmatrix::compare::stored::{Allowed, Comparison, Row, Rules, compare};
 use ipcmatrix::measure::stats::distance::Distance;
+use ipcmatrix::record::Gate;
 use ipcmatrix::report::compared::{self, Compared};
 use ipcmatrix::report::gates::{self, State};
 use ipcmatrix::report::load::reduce::{Runs, journals_below, read};
@@ -182,11 +183,26 @@ fn unlike_runs_are_refused_with_the_reason_unless_that_is_allowed() {
     );
 }
 
+/// The order is that of the visit, which is drawn; which mechanisms there are is a setting.
+#[test]
+fn connections_are_shared_by_a_set() {
+    let run = |seed: u64, names: [&str; 3]| Plan {
+        effective: json!({ "connections_shared_by": names }),
+        ..Plan::new(seed)
+    };
+    let refused = |new: Plan| {
+        let found = Sides::of(&[run(1, ["poll", "epoll", "select"])], &[new]).compared(&Rules::default());
+        with_word(&found, "refused").len()
+    };
+    assert_eq!(refused(run(2, ["select", "poll", "epoll"])), 0);
+    assert_eq!(refused(run(2, ["select", "poll", "io_uring_poll"])), cells().len());
+}
+
 #[test]
 fn the_figures_of_a_test_are_never_compared() {
     let test = Plan { effort: "test".into(), ..Plan::new(1) };
     let allowed = Allowed { machine: true, effort: true, effective: true };
-    let sides = Sides::of(std::slice::from_ref(&test), std::slice::from_ref(&test));
+    let sides = Sides::of(std::slice::from_ref(&test), &[Plan { seed: 2, ..test.clone() }]);
     let found = sides.compared(&Rules { allowed, ..Rules::default() });
     assert_eq!(with_word(&found, "refused").len(), cells().len());
 }
@@ -349,6 +365,44 @@ fn gates_hold_break_or_have_nothing_to_judge() {
     ];
     let found: Vec<(&str, State)> = states.iter().map(|(limit, state)| (limit.as_str(), *state)).collect();
     assert_eq!(found, expected);
+}
+
+/// By how much cell 3 may be slower, and whether it is: with the 95 % interval, with the floor in its place, with neither.
+#[test]
+fn a_slow_down_is_judged_by_its_whole_interval() {
+    let state = |sides: &Sides, rules: &Rules, log_limit: f64| {
+        let comparison = sides.compared(rules);
+        let gate = Gate {
+            filter: "*".into(),
+            cells: vec![3],
+            max: None,
+            min: None,
+            max_regression: Some(log_limit.exp_m1()),
+        };
+        gates::relative(&[gate], |number| cells()[number].clone(), &comparison)[0].state
+    };
+    let row = |sides: &Sides, rules: &Rules| {
+        let comparison = sides.compared(rules);
+        let row = comparison.rows.iter().find(|row| row.cell == cells()[3]).unwrap();
+        row.found.as_ref().unwrap().effect
+    };
+    let usual = Rules::default();
+    let tested = Sides::of(&many(5, &Plan::new(1)), &many(5, &Plan::new(2).changed(3, 1.2)));
+    let effect = row(&tested, &usual);
+    let interval = effect.interval_95.unwrap();
+    assert_eq!(state(&tested, &usual, interval.high + 1e-6), State::Holds);
+    assert_eq!(state(&tested, &usual, (effect.log_ratio + interval.high) / 2.0), State::Undecided);
+    assert_eq!(state(&tested, &usual, (effect.log_ratio + interval.low) / 2.0), State::Undecided);
+    assert_eq!(state(&tested, &usual, interval.low - 1e-6), State::Broken);
+
+    let single = Sides::of(&[Plan::new(1)], &[Plan::new(2).changed(3, 1.5)]);
+    for limit in [0.01, 0.3, 2.0] {
+        assert_eq!(state(&single, &usual, limit), State::Undecided, "one run against one is no evidence");
+    }
+    let with_floor = Rules { floors: Some(floors(0.1)), ..Rules::default() };
+    let ratio = row(&single, &with_floor).log_ratio;
+    let found = [0.11, 0.09, -0.09, -0.11].map(|more| state(&single, &with_floor, ratio + more));
+    assert_eq!(found, [State::Holds, State::Undecided, State::Undecided, State::Broken]);
 }
 
 #[test]

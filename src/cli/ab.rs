@@ -53,5 +53,11 @@ fn checked(run: &Run, fail_on: &[FailOn]) -> u8 {
         output::say("ipcmatrix: --fail-on: some cells are undecided or could not be compared");
         return UNDECIDED;
     }
+    if !fail_on.is_empty() && rows.iter().all(|row| row.pair.found.is_err()) {
+        output::say(
+            "ipcmatrix: --fail-on: no cell could be compared, so nothing tells whether there is a difference",
+        );
+        return UNDECIDED;
+    }
     WELL
 }

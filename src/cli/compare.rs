@@ -53,7 +53,7 @@ pub struct Arguments {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT,...")]
     pub allow: Vec<Allow>,
     /// Verdicts that end with exit code 3 (regression; a cell that fails in new only counts as one) or 4 (inconclusive, and
-    /// cells that cannot be compared)
+    /// cells that cannot be compared); where no cell could be compared it is 4 whichever was asked for
     #[arg(long, value_enum, value_delimiter = ',', value_name = "VERDICT,...")]
     pub fail_on: Vec<FailOn>,
     /// Noise floors of `calibrate -o` [default: those of the class of machine of the runs, in the user's data folder]
@@ -106,6 +106,11 @@ fn parse_axis(text: &str) -> Result<Axis, String> {
 /// # Errors
 /// Runs that cannot be read and words that do not fit: exit code 2.
 pub fn compare(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
+    if arguments.row.is_some() && arguments.format == Format::Json && arguments.output.is_none() {
+        return Err(usage(
+            "json has every cell as one object, and --row and --col are for tables: leave them out, or choose --format text or md",
+        ));
+    }
     let filters = matrices::filters(&arguments.filter, catalog)?;
     let (runs, base) = read(arguments)?;
     let (base, new) = runs.runs.split_at(base);
@@ -174,9 +179,6 @@ fn read(arguments: &Arguments) -> Result<(Runs, usize)> {
         Ok(each.map_err(|error| usage(format!("{error:#}")))?.concat())
     };
     let (mut base, new) = (all(base)?, all(new)?);
-    if let Some(path) = base.iter().find(|path| new.contains(path)) {
-        return Err(usage(format!("{} stands on both sides: name each run once", path.display())));
-    }
     let count = base.len();
     base.extend(new);
     let runs = reduce::read(&base).map_err(|error| usage(format!("{error:#}")))?;
@@ -257,6 +259,12 @@ fn exit_code(arguments: &Arguments, comparison: &Comparison, gates: &[Checked]) 
         return REGRESSED;
     }
     match gating::exit_code(gates) {
+        WELL if !arguments.fail_on.is_empty() && comparison.found().next().is_none() => {
+            output::say(
+                "ipcmatrix: --fail-on: no cell could be compared, so nothing tells whether there is a difference",
+            );
+            UNDECIDED
+        }
         WELL if asked(FailOn::Inconclusive) && has(stored::Row::is_undecided) => UNDECIDED,
         code => code,
     }

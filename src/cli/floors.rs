@@ -27,17 +27,24 @@ pub fn place(named: Option<&Path>, class: &[String; 2]) -> Result<PathBuf> {
     Ok(data.join(FOLDER).join(format!("floors-{}.json", class[0])))
 }
 
+/// The text of a file; `None` where there is none.
+fn text_of(path: &Path) -> std::io::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        text => text.map(Some),
+    }
+}
+
 /// What a file holds; `None` where there is none.
 ///
 /// # Errors
 /// A file that is none of floors, or of another class of machine or version: exit code 2.
 pub fn read(path: &Path, class: &[String; 2], version: &str) -> Result<Option<Floors>> {
     let shown = path.display();
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(usage(format!("cannot read the floors {shown}: {error}"))),
-    };
+    let text = text_of(path).map_err(|error| {
+        usage(format!("cannot read the floors {shown}: {error}; name a file that you can read"))
+    })?;
+    let Some(text) = text else { return Ok(None) };
     let floors: Floors = serde_json::from_str(&text).map_err(|error| {
         usage(format!("{shown}: expected a document of {SCHEMA}: {error}; calibrate into another file"))
     })?;
@@ -58,10 +65,11 @@ pub fn read(path: &Path, class: &[String; 2], version: &str) -> Result<Option<Fl
     }
 }
 
-/// The floors for a comparison, and where they come from in words that name no folder.
+/// The floors for a comparison, and where they come from in words that name no folder. A file that nobody named and that
+/// cannot be read is told there, as the comparison can do without.
 ///
 /// # Errors
-/// Those of [`read`], and a file that was named and is not there.
+/// Those of [`read`], and a file that was named and cannot be read or is not there.
 pub fn find(named: Option<&Path>, class: Option<&[String; 2]>) -> Result<(Option<Floors>, String)> {
     let Some(class) = class else {
         if let Some(path) = named {
@@ -77,6 +85,12 @@ pub fn find(named: Option<&Path>, class: Option<&[String; 2]>) -> Result<(Option
     };
     // Who has no data folder has calibrated nothing.
     let Ok(path) = place(named, class) else { return Ok((None, none(class))) };
+    if let (None, Err(error)) = (named, text_of(&path)) {
+        return Ok((
+            None,
+            format!("none are used, as those in the user's data folder are not readable: {error}"),
+        ));
+    }
     match read(&path, class, env!("CARGO_PKG_VERSION"))? {
         Some(floors) => {
             let text =

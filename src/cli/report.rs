@@ -4,6 +4,7 @@ use super::arguments::{Format, Report as Arguments};
 use super::{WELL, gating, matrices, output, plots, splice, usage};
 use crate::catalog::Catalog;
 use crate::matrix::Filter;
+use crate::record::Header;
 use crate::report::cells::slots;
 use crate::report::document::{Document, document};
 use crate::report::load::reduce::{self, journals_below};
@@ -73,14 +74,15 @@ impl<'a> Wanted<'a> {
         self.filters.is_empty() && !self.view.turns() && self.view.tables.is_empty()
     }
 
-    /// The document of the run in the view that was asked for; the tables of `run` are as before afterwards.
+    /// The document of the run in the view that was asked for; the tables and gates of `run` are as before afterwards.
     ///
     /// # Errors
     /// What the view or a table refuses: the user's.
     pub fn document(&self, run: &mut Run, brief: bool) -> Result<Document> {
-        let whole = run.header.tables.clone();
+        let whole = (run.header.tables.clone(), run.header.gates.clone());
+        self.narrow_gates(run);
         let made = self.narrow(run).and_then(|()| document(run, self.options(brief)));
-        run.header.tables = whole;
+        (run.header.tables, run.header.gates) = whole;
         let mut document = made.map_err(|error| usage(format!("{error:#}")))?;
         if !brief {
             let fact = self.view.fact(&self.arguments.shown.filter);
@@ -105,6 +107,17 @@ impl<'a> Wanted<'a> {
         let cells = &run.header.cells;
         let keeps = |cell: &_| self.filters.iter().all(|filter| filter.matches(cell));
         self.view.apply(&mut run.header.tables, |number| &cells[number].cell, keeps)
+    }
+
+    /// Keeps of each gate the cells that match the filters, as `compare -f` does.
+    fn narrow_gates(&self, run: &mut Run) {
+        let Header { gates, cells, .. } = &mut run.header;
+        gates.retain_mut(|gate| {
+            let had_some = !gate.cells.is_empty();
+            gate.cells
+                .retain(|number| self.filters.iter().all(|filter| filter.matches(&cells[*number].cell)));
+            !(had_some && gate.cells.is_empty())
+        });
     }
 
     /// The raw samples of the cells that are shown.
@@ -187,7 +200,7 @@ pub fn report(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let user = |error: anyhow::Error| usage(format!("{error:#}"));
     let journals = arguments.runs.iter().map(|path| journals_below(path)).collect::<Result<Vec<_>>>();
     let journals = journals.map_err(user)?.concat();
-    let limits = if arguments.gate { limits(&journals)? } else { Vec::new() };
+    let limits = if arguments.gate { limits(&wanted, &journals)? } else { Vec::new() };
     match journals.as_slice() {
         [path] => single(&wanted, path)?,
         several => output::print(&wanted.fleet(several)?)?,
@@ -208,17 +221,23 @@ fn single(wanted: &Wanted, path: &Path) -> Result<()> {
     output::print(&wanted.one(&mut run, path)?)
 }
 
-/// What comes of the gates that the runs were made with; never nothing. Of many runs those that do not hold are told.
-fn limits(journals: &[PathBuf]) -> Result<Vec<gates::Checked>> {
+/// What comes of the gates that the runs were made with, for the cells that match; never nothing. Of many runs those that do not hold are told.
+fn limits(wanted: &Wanted, journals: &[PathBuf]) -> Result<Vec<gates::Checked>> {
     let mut limits = Vec::new();
     for path in journals {
-        let run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
+        let mut run = load::read_run(path).map_err(|error| usage(format!("{error:#}")))?;
+        wanted.narrow_gates(&mut run);
         let own = gates::of_run(&run, &slots(&run, Metric::Figure));
         // The report of one run has a table of its gates, that of many has not.
         if journals.len() > 1 {
             gating::tell(&format!("{}: ", path.display()), &own);
         }
         limits.extend(own);
+    }
+    if limits.is_empty() && !wanted.filters.is_empty() {
+        return Err(usage(
+            "no run has a gate with max or min for a cell that matches, so nothing can be judged: leave out -f, or let it keep such a cell",
+        ));
     }
     if limits.is_empty() {
         return Err(usage(

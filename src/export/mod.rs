@@ -54,7 +54,8 @@ impl<'a> Export<'a> {
     /// What came of the cells of a run, without the warnings that are muted.
     ///
     /// # Errors
-    /// A cell that stands in the header twice: its two figures would have one name.
+    /// A cell that stands in the header twice, as it does where two arms differ in no axis: its two figures would have one
+    /// name.
     pub fn of(run: &'a Run, muted: Codes) -> Result<Export<'a>> {
         check_names(&run.header)?;
         let visits = visits::numbers(run);
@@ -71,6 +72,13 @@ fn check_names(header: &Header) -> Result<()> {
     for planned in &header.cells {
         if !seen.insert(&planned.cell) {
             let cell = crate::report::escape::line(&planned.cell.to_string());
+            if header.arms.is_some() {
+                bail!(
+                    "the cell `{cell}` stands for both arms of this run, whose figures would have one name: `ipcmatrix report` prints \
+                     their comparison, `ipcmatrix ab --format json` one for programs; export takes a run of one arm, or arms that \
+                     differ in an axis"
+                );
+            }
             bail!("the cell `{cell}` stands twice in the header: the header is damaged; run again");
         }
     }

@@ -22,6 +22,7 @@ use crate::workload::{Batch, Body, Effective, Proof, SERVER, Tally, Workload, mi
 use clients::Clients;
 use connections::{Doors, connections_of, listeners_of, ports_needed};
 use server::Server;
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -162,7 +163,9 @@ impl Workload for Serve {
 
     fn effective(&self) -> Effective {
         let mut effective = self.doors.settings();
-        let names: Vec<&str> = self.makers.iter().map(|(name, _)| *name).collect();
+        // A set: the order of the visit was drawn, and is no setting.
+        let names: BTreeSet<&str> = self.makers.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = names.into_iter().collect();
         effective.insert("connections_shared_by".into(), names.into());
         effective.insert("request_bytes".into(), request::BYTES.into());
         effective.insert("request_times".into(), "of every request, by one reading of the clock each".into());

@@ -9,7 +9,7 @@ use super::digits::{counted, uncertainty, value};
 use super::document::{Document, Footnotes, Panel, Place, Sheet, split_value};
 use super::escape::command;
 use super::facts::{ended_fact, visits_fact};
-use super::gates::{self, Against, Checked};
+use super::gates::{self, Against, Checked, Difference};
 use super::load::Run;
 use super::metric::Metric;
 use super::warnings::{self, Told, Warnings};
@@ -35,13 +35,10 @@ pub struct Row<'a> {
 impl Row<'_> {
     /// What a limit of slow-downs is judged by: arm b against arm a.
     pub(super) fn against(&self) -> Against {
-        let is_regression = match &self.pair.found {
-            Ok(_) => self.judged.is_some_and(|judged| judged.verdict == Verdict::Slower),
-            Err(why) => matches!(why, Missing::Failed { newly: true, .. }),
-        };
-        let log_ratio = self.pair.found.as_ref().map(|found| found.effect.log_ratio);
-        let log_ratio = log_ratio.map_err(|_| remarks(self).join("; "));
-        Against { log_ratio, is_regression, word: word_of(self) }
+        let newly_fails = matches!(&self.pair.found, Err(Missing::Failed { newly: true, .. }));
+        let found = self.pair.found.as_ref();
+        let found = found.map(|found| Difference::of(&found.effect, &found.margin, self.judged));
+        Against { found: found.map_err(|_| remarks(self).join("; ")), newly_fails, word: word_of(self) }
     }
 }
 

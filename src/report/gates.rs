@@ -1,7 +1,9 @@
 //! Gates: whether the limits that a matrix sets to its cells hold.
 //!
-//! A limit holds where the figure keeps it, and is broken where the figure and its whole interval lie beyond. In between it is
-//! undecided, and so is one whose cell has no figure: neither passes silently.
+//! A limit of figures holds where the figure keeps it, and is broken where the figure and its whole interval lie beyond. In
+//! between it is undecided. One of slow-downs holds where the whole interval of the difference keeps it, and is broken where
+//! all of that is surely beyond; else it is undecided, and so without an interval, which is no evidence. One whose cell has no
+//! figure is unmeasured. Neither passes silently.
 
 use super::cells::{Slot, measure_value};
 use super::comparison;
@@ -9,8 +11,8 @@ use super::digits::{counted, uncertainty, value};
 use super::document::{Panel, Place, Sheet, with_remedy};
 use super::load::Run;
 use crate::cell::{Cell, Measure};
-use crate::compare::log_of;
-use crate::compare::stored::{Comparison, Row};
+use crate::compare::stored::{self, Comparison, Row};
+use crate::compare::{Effect, FALSE_DISCOVERIES, Judged, Margin, log_of};
 use crate::measure::stats::{Estimate, Interval};
 use crate::record::{Gate, Limit};
 use serde_json::{Value, json};
@@ -22,7 +24,7 @@ pub enum State {
     Holds,
     /// It does not.
     Broken,
-    /// The figure is beyond, but its interval is not.
+    /// The figure is beyond, but its interval is not; of a slow-down: the interval reaches over the limit, or there is none.
     Undecided,
     /// There is no figure.
     Unmeasured,
@@ -153,33 +155,73 @@ pub fn relative(gates: &[Gate], cell: impl Fn(usize) -> Cell, comparison: &Compa
 
 /// What a comparison says of a cell, as a limit of slow-downs sees it.
 pub struct Against {
-    /// The logarithm of the ratio of times, the newer over the older; or why there is none.
-    pub log_ratio: Result<f64, String>,
-    /// Whether the newer is worse beyond doubt.
-    pub is_regression: bool,
+    /// What was found; or why there is nothing.
+    pub found: Result<Difference, String>,
+    /// Whether the newer side fails where the older does not.
+    pub newly_fails: bool,
     /// The verdict.
     pub word: &'static str,
 }
 
+/// The newer side over the older, as logarithms of a ratio of times.
+pub struct Difference {
+    effect: Effect,
+    floor: Option<f64>,
+    q: Option<f64>,
+}
+
+impl Difference {
+    /// Of what was compared, and the verdict on it, if there is one yet.
+    pub fn of(effect: &Effect, margin: &Margin, judged: Option<Judged>) -> Difference {
+        Difference { effect: *effect, floor: margin.floor, q: judged.and_then(|judged| judged.q) }
+    }
+
+    /// The 95 % interval; where there are too few values for one, the noise floor on both sides: 95 % of comparisons of the
+    /// same thing stay below that. `None` where neither is known, so that nothing tells how much is chance.
+    fn interval(&self) -> Option<Interval> {
+        let ratio = self.effect.log_ratio;
+        let by_floor = |floor| Interval { low: ratio - floor, high: ratio + floor };
+        self.effect.interval_95.or_else(|| self.floor.map(by_floor))
+    }
+
+    /// Whether it is no chance, among all cells that were compared, and above the noise floor.
+    fn is_sure(&self) -> bool {
+        self.q.is_none_or(|q| q <= FALSE_DISCOVERIES)
+            && self.floor.is_none_or(|floor| self.effect.log_ratio > floor)
+    }
+
+    fn state(&self, limit: f64) -> State {
+        match self.interval() {
+            Some(all) if all.high <= limit => State::Holds,
+            Some(all) if all.low > limit && self.is_sure() => State::Broken,
+            _ => State::Undecided,
+        }
+    }
+
+    /// `+4.5 % of time (95 %: +1.2 to +7.9 %)`.
+    fn text(&self) -> String {
+        let percent = |log_ratio: f64| 100.0 * log_ratio.exp_m1();
+        let interval = match self.interval() {
+            Some(all) => format!("95 %: {:+.1} to {:+.1} %", percent(all.low), percent(all.high)),
+            None => "no interval, as nothing tells how much is chance".into(),
+        };
+        format!("{:+.1} % of time ({interval})", percent(self.effect.log_ratio))
+    }
+}
+
 impl Against {
     fn of(row: &Row) -> Against {
-        let log_ratio = row.found.as_ref().map(|found| found.effect.log_ratio).map_err(|_| row.why());
-        Against { log_ratio, is_regression: row.is_regression(), word: row.word() }
+        let difference =
+            |found: &stored::Found| Difference::of(&found.effect, &found.margin, Some(found.judged));
+        let found = row.found.as_ref().map(difference).map_err(|_| row.why());
+        Against { newly_fails: found.is_err() && row.is_regression(), found, word: row.word() }
     }
 
     fn judge(self, cell: Cell, part: f64) -> Checked {
-        let Against { log_ratio, is_regression, word } = self;
-        let (state, found) = match log_ratio {
-            Err(why) if is_regression => (State::Broken, why),
+        let (state, found) = match self.found {
+            Err(why) if self.newly_fails => (State::Broken, why),
             Err(why) => (State::Unmeasured, why),
-            Ok(log_ratio) => {
-                let state = match (log_ratio > log_of(part), is_regression) {
-                    (false, _) => State::Holds,
-                    (true, true) => State::Broken,
-                    (true, false) => State::Undecided,
-                };
-                (state, format!("{:+.1} % of time, {word}", 100.0 * log_ratio.exp_m1()))
-            }
+            Ok(found) => (found.state(log_of(part)), format!("{}, {}", found.text(), self.word)),
         };
         let limit = format!("max_regression {}%", (part * 1e6).round() / 1e4);
         Checked { cell, limit, state, found }

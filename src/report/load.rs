@@ -68,8 +68,12 @@ pub fn read_environment(path: &Path) -> Result<Option<Value>> {
 fn journal_path(path: &Path) -> Result<PathBuf> {
     let about = |path: &Path| {
         fs::metadata(path).with_context(|| {
+            let option = path.as_os_str().as_encoded_bytes().starts_with(b"-");
+            let hint = if option { "; options go before --, behind it only runs" } else { "" };
             let path = path.display();
-            format!("cannot read {path}: expected the folder of a run, with {JOURNAL} in it, or a journal")
+            format!(
+                "cannot read {path}: expected the folder of a run, with {JOURNAL} in it, or a journal{hint}"
+            )
         })
     };
     let found = about(path)?;

@@ -16,6 +16,7 @@ pub fn trials() -> Vec<Trial> {
         trial("ab::calibrated_floors_are_used", &[], calibrated_floors_are_used),
         trial("ab::gates_are_held_against_arm_b", &[], gates_are_held_against_arm_b),
         trial("ab::gates_without_a_figure_end_with_4", &[], gates_without_a_figure_end_with_4),
+        trial("ab::nothing_compared_ends_with_4", &[], nothing_compared_ends_with_4),
     ]
 }
 
@@ -83,6 +84,11 @@ fn variables_and_programs_are_arms() {
         "round_trip (us per round trip)",
     ]);
     assert!(!ended.stdout.contains("target/"), "a path names nobody: {}", ended.stdout);
+    let export =
+        Program::ipcmatrix(["export", "out", "--format", "json"]).folder(folder.path()).run().exits(2);
+    let export =
+        export.says(&["stands for both arms of this run", "`ipcmatrix report` prints their comparison"]);
+    assert!(!export.stderr.contains("damaged"), "{}", export.stderr);
     let same = ab(folder.path(), "base", "base", &PIPE).args(["-o", "same"]).run().exits(0);
     same.prints(&["both are the same"]);
 }
@@ -199,6 +205,14 @@ fn gates_are_held_against_arm_b() {
     let folder = tempfile::tempdir().unwrap();
     let gate = "filter = \"mechanism:pipe\"\nmin = \"1B/s\"\nmax_regression = \"1000%\"";
     gated(folder.path(), gate, "base").args(only).run().exits(0).prints(&["2 limits: 2 hold"]);
+}
+
+/// Where nothing was compared, nothing tells that no arm is slower.
+fn nothing_compared_ends_with_4() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = gated(folder.path(), "filter = \"mechanism:pipe\"\nmax = \"1B/s\"", "message_bytes=128K");
+    let ended = ended.args(["-f", "mechanism:sun_rpc_udp", "--fail-on", "slower"]).run().exits(4);
+    ended.says(&["no cell could be compared"]);
 }
 
 /// A difference that was asked for is told all the same.

@@ -20,6 +20,12 @@ const MARK: &str = "IPCMATRIX_TRIAL";
 /// The program under test.
 pub const IPCMATRIX: &str = env!("CARGO_BIN_EXE_ipcmatrix");
 
+/// The text of a journal as that of another run: with another seed, by the digit in front of it, above 0.
+pub fn as_another_run(journal: &Path, digit: usize) -> String {
+    let text = std::fs::read_to_string(journal).unwrap();
+    text.replacen("\"seed\":", &format!("\"seed\":{digit}"), 1)
+}
+
 /// A program that is going to be started.
 pub struct Program {
     command: Command,

@@ -2,7 +2,7 @@
 //! below a line is what it prints: every line of it, where `...` stands for what is left out, lines or a part of one.
 //! Lines that would measure for minutes are planned instead, which reads the same words.
 
-use crate::program::Program;
+use crate::program::{Program, as_another_run};
 use crate::trial;
 use libtest_mimic::Trial;
 use std::fs;
@@ -58,10 +58,14 @@ fn folder() -> TempDir {
         ("real-1", &["out", "before", "base-1", "base-2", "base-3"][..]),
         ("real-2", &["after", "new-1", "new-2", "new-3"]),
     ] {
-        for name in stored {
+        for (nth, name) in stored.iter().enumerate() {
             let journal = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{run}.jsonl"));
             fs::create_dir(folder.path().join(name)).unwrap();
-            fs::copy(journal, folder.path().join(name).join("records.jsonl")).unwrap();
+            let text = match nth {
+                0 => fs::read_to_string(journal).unwrap(),
+                _ => as_another_run(&journal, nth),
+            };
+            fs::write(folder.path().join(name).join("records.jsonl"), text).unwrap();
         }
     }
     folder

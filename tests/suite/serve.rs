@@ -143,7 +143,8 @@ fn shared_connections() {
     assert_eq!(heard.len(), names.len());
     for outcome in heard {
         let visit = measured(outcome);
-        assert_eq!(visit.effective["connections_shared_by"], serde_json::json!(names));
+        let sorted = serde_json::json!(["epoll", "poll", "select"]);
+        assert_eq!(visit.effective["connections_shared_by"], sorted, "in whatever order they are visited");
         assert!(
             visit.samples.iter().flat_map(|sample| &sample.workers).all(|w| w.tally.bytes == 500 * BYTES)
         );

@@ -1,6 +1,6 @@
 //! Projections from the command line: tables, axes and cells that are chosen, and what would be averaged or left out refused.
 
-use crate::program::Program;
+use crate::program::{Program, as_another_run};
 use crate::trial;
 use libtest_mimic::Trial;
 use std::path::{Path, PathBuf};
@@ -72,9 +72,10 @@ fn samples() {
 
 fn several_runs() {
     let folder = tempfile::tempdir().unwrap();
-    for run in ["h1/a", "h2/a", "h2/deeper/b"] {
+    for (nth, run) in ["h1/a", "h2/a", "h2/deeper/b"].into_iter().enumerate() {
         std::fs::create_dir_all(folder.path().join(run)).unwrap();
-        std::fs::copy(small(), folder.path().join(run).join("records.jsonl")).unwrap();
+        let text = as_another_run(&small(), nth + 1);
+        std::fs::write(folder.path().join(run).join("records.jsonl"), text).unwrap();
     }
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     let fleet = |words: &[&str]| Program::ipcmatrix(["report"]).args(words).folder(folder.path());

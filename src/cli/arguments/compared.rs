@@ -62,7 +62,8 @@ Examples:
 
 Arm a chooses how many operations a batch has, for both. Gates of the matrix ([[gate]]) are held against arm b, slow-downs
 are those of arm b against arm a.
-Exit codes: those of run, of gates too; with --fail-on 3 for a difference and 4 for cells that are undecided or not compared.";
+Exit codes: those of run, of gates too; with --fail-on 3 for a difference and 4 for cells that are undecided or not compared,
+and 4 where no cell could be compared, whichever was asked for.";
 
 #[derive(Args, Debug)]
 #[command(after_help = AB_EXAMPLES)]

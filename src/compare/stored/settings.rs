@@ -28,10 +28,16 @@ impl Settings {
     }
 }
 
-/// What of a value matters: of numbered CPUs how many there are, of a limit that was raised what it is now.
+/// What of a value matters: of numbered CPUs how many there are, of a limit that was raised what it is now, of mechanisms
+/// that share connections which they are (older journals have them in the order of the visit, which was drawn).
 fn telling(name: &str, value: &Value) -> String {
     match value {
         Value::Array(cpus) if name == "cpus" => cpus.len().to_string(),
+        Value::Array(mechanisms) if name == "connections_shared_by" => {
+            let mut names: Vec<String> = mechanisms.iter().map(Value::to_string).collect();
+            names.sort_unstable();
+            format!("[{}]", names.join(","))
+        }
         Value::Object(limit) => limit.get("raised_to").unwrap_or(value).to_string(),
         _ => value.to_string(),
     }

@@ -8,12 +8,16 @@ use super::{JOURNAL, journal_path, lines, parallel};
 use crate::compare::stored::{Known, Stored};
 use crate::record::{Gate, Table};
 use anyhow::{Context, Result, anyhow, ensure};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use visits::Begun;
+
+/// The lines of a journal by which a copy is known: the header and the first visit.
+const LINES_OF_BEGINNING: usize = 2;
 
 /// Runs that were read for a comparison.
 #[derive(Debug, Default)]
@@ -90,14 +94,19 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
 /// threads go; the numbers in [`Known`] may differ.
 ///
 /// # Errors
-/// Those of [`super::read_run`], for the first path that has one; and a run of two arms, which is a comparison already.
+/// Those of [`super::read_run`], for the first path that has one; a run of two arms, which is a comparison already; and a run
+/// that is there twice, by its path or as a copy: it would count as two that are independent.
 pub fn read(paths: &[PathBuf]) -> Result<Runs> {
     let known = Mutex::new(Known::default());
     let done = parallel::each(paths.iter(), |path| read_one(path, &known));
     let mut all =
         Runs { known: known.into_inner().unwrap_or_else(PoisonError::into_inner), ..Runs::default() };
-    for one in done {
-        let (run, gates, tables) = one?;
+    let mut seen: HashMap<u64, &Path> = HashMap::new();
+    for (one, path) in done.into_iter().zip(paths) {
+        let One { run, gates, tables, beginning } = one?;
+        if let Some(known) = seen.insert(beginning, path) {
+            return Err(twice(known, path));
+        }
         all.runs.push(run);
         all.gates.push(gates);
         all.add_tables(tables);
@@ -105,21 +114,50 @@ pub fn read(paths: &[PathBuf]) -> Result<Runs> {
     Ok(all)
 }
 
-fn read_one(path: &Path, known: &Mutex<Known>) -> Result<(Stored, Vec<Gate>, Vec<Table>)> {
+fn twice(one: &Path, other: &Path) -> anyhow::Error {
+    let what = match one == other {
+        true => format!("{} stands for two runs", one.display()),
+        false => format!(
+            "{} and {} are the same run (same header and first visit)",
+            one.display(),
+            other.display()
+        ),
+    };
+    anyhow!("{what}: it would count as two that are independent; name each run once")
+}
+
+/// A journal that was read.
+struct One {
+    run: Stored,
+    gates: Vec<Gate>,
+    tables: Vec<Table>,
+    /// A hash of its header (seed, begin, machine) and its first visit: no two runs have the same, a copy has, whether it ends
+    /// early or goes on.
+    beginning: u64,
+}
+
+fn read_one(path: &Path, known: &Mutex<Known>) -> Result<One> {
     let name = path.display().to_string();
     let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
     let mut begun: Option<Begun> = None;
-    lines(BufReader::with_capacity(1 << 18, file), 1, &name, |line, _| match &mut begun {
-        None => {
-            begun = Some(Begun::new(lean::header(line)?));
-            Ok(())
+    let mut beginning = DefaultHasher::new();
+    lines(BufReader::with_capacity(1 << 18, file), 1, &name, |line, number| {
+        if number <= LINES_OF_BEGINNING {
+            line.hash(&mut beginning);
         }
-        Some(begun) => begun.take(line),
+        match &mut begun {
+            None => {
+                begun = Some(Begun::new(lean::header(line)?));
+                Ok(())
+            }
+            Some(begun) => begun.take(line),
+        }
     })?;
     let begun = begun.ok_or_else(|| anyhow!("{name} has no header: name a whole journal"))?;
     let folder = path.parent().filter(|_| path.file_name().is_some_and(|file| file == JOURNAL));
     let shown = folder.filter(|folder| *folder != Path::new("")).unwrap_or(path);
-    Ok(begun.finish(shown.display().to_string(), known))
+    let (run, gates, tables) = begun.finish(shown.display().to_string(), known);
+    Ok(One { run, gates, tables, beginning: beginning.finish() })
 }
 
 #[cfg(test)]
