@@ -356,7 +356,11 @@ fn visits_that_climb_are_footnoted() {
         measured.floor_ns = 400.0 + 10.0 * step as f64;
     }
     let document = text(&run).unwrap();
-    assert!(first_row(&document).contains("| 2400 ±8%¹,²,³ |"), "400..460 ns: {document}");
+    assert!(
+        first_row(&document).contains("| 2400 ±8%¹,²,³ |")
+            || first_row(&document).contains("| *2400 ±8%¹,²,³ |"),
+        "400..460 ns: {document}"
+    );
     assert!(
         document.contains("² W012 visits alike, over 0.2: successive visits are correlated (lag 1): ±"),
         "{document}"
@@ -526,7 +530,7 @@ fn a_place_without_a_cell_is_a_dash() {
     let mut run = run("small");
     run.header.tables[0].cells.remove(0);
     let document = text(&run).unwrap();
-    assert!(first_row(&document).contains("|        - |"), "{document}");
+    assert!(first_row(&document).contains("|         - |"), "{document}");
 }
 
 #[test]

@@ -91,7 +91,14 @@ pub fn find(named: Option<&Path>, class: Option<&[String; 2]>) -> Result<(Option
             format!("none are used, as those in the user's data folder are not readable: {error}"),
         ));
     }
-    match read(&path, class, env!("CARGO_PKG_VERSION"))? {
+    let found = match read(&path, class, env!("CARGO_PKG_VERSION")) {
+        Err(_) if named.is_none() => {
+            let why = "none are used, as the file in the user's data folder is damaged or of another version: remove it and calibrate anew";
+            return Ok((None, why.to_owned()));
+        }
+        found => found?,
+    };
+    match found {
         Some(floors) => {
             let text =
                 format!("calibrated for machine class {}, {}", class[0], counted(floors.cells.len(), "cell"));

@@ -78,6 +78,8 @@ pub struct Place {
     pub marks: Vec<usize>,
     /// Whether it is the best of its row beyond doubt.
     pub best: bool,
+    /// Whether it is to be seen first for what it says.
+    pub strong: bool,
     /// The number before it was rounded, where there is one.
     pub raw: Option<Raw>,
 }

@@ -264,7 +264,7 @@ pub fn fact(checked: &[Checked]) -> Option<String> {
 
 /// A table of every limit that was judged.
 pub fn sheet(checked: &[Checked]) -> Option<Sheet> {
-    let place = |text: &str, best| Place { text: text.into(), best, ..Place::default() };
+    let place = |text: &str, strong| Place { text: text.into(), strong, ..Place::default() };
     let row = |one: &Checked| {
         let broken = one.state == State::Broken;
         let places =

@@ -120,6 +120,6 @@ fn row(fields: impl Iterator<Item = String>) -> String {
 
 /// The marks stand inside the bold: after `%`, a closing `**` is none before a letter or a number.
 fn place(place: &Place) -> String {
-    let bold = if place.best { "**" } else { "" };
+    let bold = if place.best || place.strong { "**" } else { "" };
     format!("{bold}{}{}{bold}", escape::markdown_within(&place.text), place.marks())
 }

@@ -77,7 +77,7 @@ fn marked(row: &Row, text: String, footnotes: &mut Footnotes) -> Place {
     let mut marks: Vec<usize> = remarks(row).into_iter().map(|text| footnotes.number(text)).collect();
     marks.sort_unstable();
     let differs = row.found.as_ref().is_ok_and(|found| found.judged.verdict.differs());
-    let mut place = Place { text, best: differs || row.is_regression(), ..Place::default() };
+    let mut place = Place { text, strong: differs || row.is_regression(), ..Place::default() };
     place.marks = marks;
     place
 }

@@ -57,7 +57,9 @@ fn place(id: &str, place: &Place) -> Markup {
     let title = place.raw.as_ref().map(|own| line(&own.text));
     html! {
         "\n" td data-value=[value] title=[title] {
-            @if place.best { strong { (line(&place.text)) } span class="unseen" { " (best)" } } @else { (line(&place.text)) }
+            @if place.best { strong { (line(&place.text)) } span class="unseen" { " (best)" } }
+            @else if place.strong { strong { (line(&place.text)) } }
+            @else { (line(&place.text)) }
             @if !place.marks.is_empty() {
                 sup {
                     @for (at, mark) in place.marks.iter().enumerate() {
