@@ -203,3 +203,38 @@ fn one_run_against_one_stays_below_its_floor() {
         assert!(share >= 0.94, "{visits} visits: {share}");
     }
 }
+
+/// Another program as an arm may not know which CPU to avoid.
+#[test]
+fn pairs_on_different_cpus_are_not_compared() {
+    let recorded = recorded_visit(&template());
+    let on = |cpu: usize, ns: f64| {
+        let Outcome::Measured(mut measured) = measured(&recorded, ns) else {
+            unreachable!("it was measured")
+        };
+        measured
+            .samples
+            .iter_mut()
+            .flat_map(|sample| &mut sample.workers)
+            .for_each(|worker| worker.cpu = cpu);
+        Outcome::Measured(measured)
+    };
+    let header = header(1, 8);
+    let arms = header.arms.clone().unwrap();
+    let visits: Vec<Visit> = (0..8)
+        .flat_map(|round| {
+            let apart = round < 2;
+            [(0, on(1, 100.0)), (1, if apart { on(0, 300.0) } else { on(1, 100.0) })].map(
+                |(index, outcome)| Visit {
+                    cell_index: index,
+                    round: round + 1,
+                    arm: Some(Arms::arm_of(index, 2)),
+                    outcome,
+                    ..recorded.clone()
+                },
+            )
+        })
+        .collect();
+    let found = pairs(&header, &arms, &visits).remove(0).found.unwrap();
+    assert_eq!((found.log_ratios, found.alone), (vec![0.0; 6], 4));
+}

@@ -165,6 +165,28 @@ fn the_interval_covers_under_the_stop_rule_too() {
     }
 }
 
+/// Where time is short cells are looked at after six visits already, and no cell gets more than the rounds for all.
+#[test]
+fn the_interval_covers_where_cells_are_done_early() {
+    for (name, source, truth) in SOURCES {
+        let mut random = ChaCha8Rng::seed_from_u64(2);
+        let mut schedule = Schedule::new(&planned(1500), 7, 0.03, 12);
+        let mut values = vec![Vec::new(); 1500];
+        for round in 0..12 {
+            // No budget: as short of time as can be.
+            schedule.begin_round(round + 1, 0.0, 0);
+            for cell in schedule.next_round().into_iter().flatten() {
+                let value = source(&mut random, round);
+                schedule.record(cell, &outcome(visit_of(&[value], &[])), 1_000_000);
+                values[cell].push(value);
+            }
+        }
+        let held = values.iter().filter(|values| holds(values, truth(values.len()))).count();
+        let share = held as f64 / values.len() as f64;
+        assert!((0.92..=0.98).contains(&share), "{name}: {share}, {} done", schedule.done_cells());
+    }
+}
+
 #[test]
 fn cells_of_two_modes_stop_at_twenty() {
     let mut random = ChaCha8Rng::seed_from_u64(3);

@@ -3,7 +3,7 @@
 use super::arguments::{Selfcheck as Arguments, TextOrJson};
 use super::colour::{self, Paint};
 use super::run::alone;
-use super::{FAILED, WELL, output};
+use super::{FAILED, UNDECIDED, WELL, output};
 use crate::measure::clock::{Clock, Monotonic, MonotonicRaw};
 use crate::record::Effort;
 use crate::report::digits::counted;
@@ -61,6 +61,7 @@ pub fn selfcheck(arguments: &Arguments) -> Result<u8> {
     })?;
     Ok(match checked.caught {
         Some(caught) => caught.exit_code(),
+        None if checked.is_well() && checked.is_undecided() => UNDECIDED,
         None if checked.is_well() => WELL,
         None => FAILED,
     })
@@ -82,7 +83,7 @@ fn document<'a>(checked: &'a Checked, settings: &Settings) -> Document<'a> {
     Document {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
-        passed: checked.is_well() && checked.caught.is_none(),
+        passed: checked.is_well() && !checked.is_undecided() && checked.caught.is_none(),
         ended: checked.caught.map(|caught| caught.reason()),
         seed: settings.seed,
         rounds: checked.rounds,

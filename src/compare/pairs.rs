@@ -36,7 +36,7 @@ pub struct Found {
     pub net: bool,
     /// Operations of a batch of arm a and of arm b.
     pub ops: [u64; 2],
-    /// Visits whose partner is missing.
+    /// Visits whose partner is missing, or was on another CPU where both should be on one.
     pub alone: usize,
 }
 
@@ -91,8 +91,11 @@ fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> R
     let [by_round_a, by_round_b] = visits.map(by_round);
     missing("a", planned[0], visits[0], false)?;
     missing("b", planned[1], visits[1], !by_round_a.is_empty())?;
+    let in_round = by_round_a.iter().filter_map(|(round, a)| Some((*a, *by_round_b.get(round)?)));
+    // Another program as an arm may not know which CPU to avoid.
+    let one_cpu = planned.map(|planned| planned.cell.word(Axis::Placement)) == ["same_cpu"; 2];
     let both: Vec<(&Measured, &Measured)> =
-        by_round_a.iter().filter_map(|(round, a)| Some((*a, *by_round_b.get(round)?))).collect();
+        in_round.filter(|(a, b)| !one_cpu || a.one_cpu() == b.one_cpu()).collect();
     let alone = by_round_a.len() + by_round_b.len() - 2 * both.len();
     let (Some((first_a, first_b)), net) = (both.first(), loops_count(&both)) else {
         return Err(Missing::NotVisited);

@@ -318,7 +318,7 @@ fn remarks(row: &Row) -> Vec<String> {
     }
     if found.alone > 0 {
         let visits = counted(found.alone, "visit");
-        remarks.push(format!("{visits} without a partner in the same round: not compared"));
+        remarks.push(format!("{visits} without a partner in the same round and place: not compared"));
     }
     remarks
 }

@@ -28,6 +28,9 @@ use signals::Caught;
 use std::ops::Range;
 use watch::{LONGEST_WAIT_NS, Watch};
 
+/// Rounds in which a run sees how long visits take.
+const FIRST_ROUNDS: usize = 2;
+
 /// What a run needs beside its header.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -311,7 +314,9 @@ impl Run<'_> {
     /// Whether the rounds for every cell, as far as they are [`STEADY_VISITS`], would not fit into what is left of the budget,
     /// going by the last visit of each cell; before the first by what a visit should take.
     fn short_of_time(&self, round: usize, order: &[Vec<usize>]) -> bool {
-        let wanted = self.settings.full_rounds.min(STEADY_VISITS);
+        // Later it would mix visits of two kinds for little.
+        let most = if round <= FIRST_ROUNDS { STEADY_VISITS } else { LEAST_VISITS };
+        let wanted = self.settings.full_rounds.min(most);
         if self.thrifty || round > wanted || wanted < LEAST_VISITS {
             // The visits of a cell are alike: once short, short until the end.
             return self.thrifty;

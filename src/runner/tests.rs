@@ -3,9 +3,10 @@
 use super::journal::Journal;
 use super::machine::{Look, Machine};
 use super::progress::Quiet;
+use super::resume::Begun;
 use super::signals::Caught;
 use super::watch::tests::Fake;
-use super::{Ran, Settings, Visitor, run};
+use super::{Ran, Settings, Visitor, resume, run};
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::measure::clock::Clock;
 use crate::record::{
@@ -375,6 +376,23 @@ fn a_cpu_that_something_else_uses_is_avoided_by_the_visits_after_the_one_that_sa
     assert!(seen[0].is_empty() && seen[1..9].iter().all(one), "{seen:?}");
     assert!(seen[9].is_empty() && seen[10..26].iter().all(one) && seen[26].is_empty(), "{seen:?}");
     assert!(avoided(placed("cross_cpu"), 7).iter().all(Vec::is_empty), "there it needs both");
+}
+
+#[test]
+fn a_resumed_run_avoids_what_it_would_have_avoided() {
+    let header = placed("same_cpu");
+    let settings = Settings { most_rounds: 7, full_rounds: 7, ..SETTINGS };
+    let whole = avoided(header.clone(), 7);
+    for done in 1..28 {
+        let clock = Scripted(Shared::new(5));
+        let mut first = Neighbour(&clock, Vec::new());
+        let ran = run(&header, settings.clone(), &mut first, &clock, &mut Journal::nowhere(), &mut Quiet);
+        let past = ran.visits[..done].to_vec();
+        let begun = Begun::replay(&header, &settings, past, None).unwrap();
+        let mut rest = Neighbour(&clock, Vec::new());
+        resume(&header, settings.clone(), begun, &mut rest, &clock, &mut Journal::nowhere(), &mut Quiet);
+        assert_eq!(rest.1, whole[done..], "after {done} visits");
+    }
 }
 
 #[test]

@@ -104,7 +104,9 @@ impl Against<'_> {
         let outcome = match (must, found, right) {
             (false, ..) => Outcome::Told,
             (true, true, true) => Outcome::Pass,
-            (true, false, _) if holds(&effect, injected) => Outcome::Undecided,
+            (true, false, _) if effect.interval_95.is_none() || holds(&effect, injected) => {
+                Outcome::Undecided
+            }
             (true, ..) => Outcome::Fail,
         };
         let figure = ratio(&effect, 1.0);
@@ -132,7 +134,7 @@ impl Against<'_> {
         let may_be = |(low, high): (f64, f64)| low <= *LINEAR.end() && high >= *LINEAR.start();
         let outcome = match LINEAR.contains(&figure.value) {
             true => Outcome::Pass,
-            false if figure.low.zip(figure.high).is_some_and(may_be) => Outcome::Undecided,
+            false if figure.low.zip(figure.high).is_none_or(may_be) => Outcome::Undecided,
             false => Outcome::Fail,
         };
         let found = match figure.low.zip(figure.high) {

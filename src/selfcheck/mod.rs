@@ -99,8 +99,8 @@ impl Kind {
                  programs); see `ipcmatrix doctor`, repeat on a quiet machine, and do not trust comparisons until it passes"
             }
             Kind::SlowDown => {
-                "a slow-down was not found, or came out at another size: the machine is too noisy for differences of this \
-                 size; see `ipcmatrix doctor`, repeat on a quiet machine or with more --rounds"
+                "a slow-down came out at another size than was injected: something disturbs this machine in turns, or the program \
+                 is wrong; see `ipcmatrix doctor`, repeat on a quiet machine, and report it if it stays"
             }
             Kind::Linear => {
                 "batches of twice the length do not take twice the time: the clock rate changes within batches, or something \
@@ -168,6 +168,11 @@ impl Checked {
     /// Whether no check that must hold is known not to.
     pub fn is_well(&self) -> bool {
         self.rows.iter().all(|row| row.outcome != Outcome::Fail)
+    }
+
+    /// Whether some check that must hold is undecided.
+    pub fn is_undecided(&self) -> bool {
+        self.rows.iter().any(|row| row.outcome == Outcome::Undecided)
     }
 }
 

@@ -387,8 +387,10 @@ fn no_round_goes_over_the_budget() {
 }
 
 #[test]
-fn what_must_be_found_is_not_in_too_few_rounds() {
+fn what_must_be_found_is_undecided_in_too_few_rounds() {
     let (checked, _) = act(&settings(1), sound, VISIT_NS, usize::MAX);
-    assert_eq!(failures(&checked).len(), 8, "{:#?}", failures(&checked));
-    assert!(failures(&checked).iter().all(|row| row.check == Kind::SlowDown));
+    let undecided: Vec<&Row> = checked.rows.iter().filter(|row| row.outcome == Outcome::Undecided).collect();
+    assert_eq!(undecided.len(), 8, "{undecided:#?}");
+    assert!(undecided.iter().all(|row| row.check == Kind::SlowDown));
+    assert!(checked.is_well() && checked.is_undecided(), "nothing is known to be wrong, nor to be right");
 }

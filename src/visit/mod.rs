@@ -131,11 +131,12 @@ fn perform(catalog: &Catalog, request: &Request) -> Result<Outcome, Refusal> {
     let parent = request.runner.map_or_else(nix::unistd::getppid, nix::unistd::Pid::from_raw);
     process::die_with(parent).map_err(|error| Refusal::failed("start", error))?;
     let workload = (driver.open)(&cells).map_err(Refusal::of_opening)?;
-    let placement =
-        match placement::place(cell.word(Axis::Placement), workload.workers(), &request.avoided_cpus) {
-            Err(Refusal::Unavailable(why)) => return refuse(prepared, Some(&why)),
-            placed => placed?,
-        };
+    // The second thread of a working process takes a CPU of its own, which must not be the one that something else uses.
+    let avoided = if cell.word(Axis::ProcessState) == "working" { &[][..] } else { &request.avoided_cpus };
+    let placement = match placement::place(cell.word(Axis::Placement), workload.workers(), avoided) {
+        Err(Refusal::Unavailable(why)) => return refuse(prepared, Some(&why)),
+        placed => placed?,
+    };
     let injected_ns = tampering(request).injected_ns_per_op;
     distance::probed(&placement, request.effort.shows_figures(), deadline, |probe| {
         spawn::with_workers(workload.as_ref(), &placement, cell.word(Axis::Spawn), injected_ns, |controls| {

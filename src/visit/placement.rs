@@ -39,14 +39,14 @@ pub fn place(placement: &str, workers: usize, avoided: &[usize]) -> Result<Place
     }
 }
 
-/// The first CPU that is not avoided and works like the first of all; best one that shares no core with an avoided one. The
-/// first of all where there is none.
+/// The first CPU that is not avoided, works like the first of all and shares no core with an avoided one, where it would be slowed
+/// without a sign of it. The first of all where there is none.
 fn other_cpu(order: &[usize], avoided: &[usize], proximity: &Proximity) -> usize {
-    let will_do = |cpu: &&usize| !avoided.contains(cpu) && proximity.alike(order[0], **cpu);
     let has_its_core =
-        |cpu: &&usize| avoided.iter().all(|other| proximity.class(**cpu, *other) != Ok(Class::SmtSibling));
-    let good: Vec<&usize> = order.iter().filter(will_do).collect();
-    good.iter().copied().find(has_its_core).or(good.first().copied()).copied().unwrap_or(order[0])
+        |cpu: usize| avoided.iter().all(|other| proximity.class(cpu, *other) != Ok(Class::SmtSibling));
+    let will_do =
+        |cpu: &&usize| !avoided.contains(cpu) && proximity.alike(order[0], **cpu) && has_its_core(**cpu);
+    order.iter().find(will_do).copied().unwrap_or(order[0])
 }
 
 /// The last CPUs first: CPU 0 serves most interrupts, so it is taken only when there is no choice.
@@ -202,7 +202,7 @@ mod tests {
             other_cpu(&order, avoided, &Proximity::read(machine.root(), &order))
         };
         assert_eq!(other(&[0, 1, 2, 3, 4], &[4]), 2, "3 shares its core");
-        assert_eq!(other(&[3, 4], &[4]), 3, "a thread of the same core, where there is nothing else");
+        assert_eq!(other(&[3, 4], &[4]), 4, "a thread of the same core is no way out");
         assert_eq!(other(&[0, 1, 2, 3, 4], &[2, 4]), 1);
         assert_eq!(other(&[0, 4], &[4]), 0);
         assert_eq!(other(&[0, 4], &[0, 4]), 4, "as ever where all are in use");

@@ -19,8 +19,8 @@ pub struct Sight<'a> {
     pub canary: Option<f64>,
     /// The measured visits of its cell, this one among them.
     pub cell: &'a Others,
-    /// The CPU of most visits on one CPU, the last of those that are as frequent.
-    pub usual_cpu: Option<usize>,
+    /// The last CPU that visits on one CPU had, which they take where nothing keeps them off it.
+    pub first_choice: Option<usize>,
 }
 
 impl Sight<'_> {
@@ -67,23 +67,22 @@ pub fn each(run: &Run, mut saw: impl FnMut(usize, &Sight)) {
     let canaries = canaries(&run.visits);
     let usual_ns = usual(&canaries);
     let mut cells: BTreeMap<usize, Vec<(&Measured, Option<&Noise>)>> = BTreeMap::new();
-    let mut cpus: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut first_choice = None;
     for (visit, noise) in run.visits.iter().zip(&noises) {
         if let Outcome::Measured(measured) = &visit.outcome {
             cells.entry(visit.cell_index).or_default().push((measured, *noise));
-            pinned_cpu(visit, measured).into_iter().for_each(|cpu| *cpus.entry(cpu).or_default() += 1);
+            first_choice = first_choice.max(pinned_cpu(visit, measured));
         }
     }
     let cells: BTreeMap<usize, Others> =
         cells.into_iter().map(|(index, visits)| (index, Others::of(&visits))).collect();
-    let usual_cpu = cpus.iter().max_by_key(|(_, visits)| **visits).map(|(cpu, _)| *cpu);
     for (place, (visit, noise)) in run.visits.iter().zip(noises).enumerate() {
         let (Outcome::Measured(measured), Some(cell)) = (&visit.outcome, cells.get(&visit.cell_index)) else {
             continue;
         };
         let canary =
             canaries.get(&visit.round).zip(usual_ns).map(|(own, usual)| apart(*own as f64, usual as f64));
-        saw(place, &Sight { visit, measured, noise, canary, cell, usual_cpu });
+        saw(place, &Sight { visit, measured, noise, canary, cell, first_choice });
     }
 }
 

@@ -203,10 +203,10 @@ pub const DETECTORS: &[Detector] = &[
     Detector {
         code: "W018",
         name: "moved aside",
-        concern: Run,
+        concern: Visits,
         limit: 0.0,
         unit: Any,
-        text: "its workers shared another CPU than in most visits on one CPU, because something else used that one",
+        text: "its workers shared another CPU than the one that comes first, because something else used that one",
         advice: "See with top(1) what runs on the last CPUs, and keep it off them with taskset(1).",
         disturbs: false,
         finds: Visit(visits::aside),

@@ -295,6 +295,23 @@ fn how_it_was_made() {
         })
     };
     fires("W018", 1, elsewhere(0), elsewhere(1));
+    // Nearly all were moved, and the first choice is still the last CPU.
+    let lasting = run(|visit| {
+        let moved = visit.round > 1;
+        if visit.cell.word(Axis::Placement) == "same_cpu" && moved {
+            measured(visit)
+                .samples
+                .iter_mut()
+                .flat_map(|sample| &mut sample.workers)
+                .for_each(|own| own.cpu = 0);
+        }
+    });
+    let moved = lasting
+        .visits
+        .iter()
+        .filter(|visit| visit.cell.word(Axis::Placement) == "same_cpu" && visit.round > 1);
+    let told = fired(&lasting).into_iter().find(|(code, ..)| *code == "W018").map(|(_, visits, _)| visits);
+    assert_eq!(told, Some(moved.count()));
     fires("W015", 1, third(ONE, |visit| visit.thrifty = true), |_| ());
 }
 

@@ -102,9 +102,9 @@ pub fn thrifty(sight: &Sight) -> Option<f64> {
     word(sight.visit.thrifty)
 }
 
-/// Whether its workers shared another CPU than in most visits on one CPU.
+/// Whether its workers shared another CPU than the one that comes first.
 pub fn aside(sight: &Sight) -> Option<f64> {
-    let aside = sight.one_cpu().zip(sight.usual_cpu).is_some_and(|(own, usual)| own != usual);
+    let aside = sight.one_cpu().zip(sight.first_choice).is_some_and(|(own, first)| own != first);
     word(aside)
 }
 
