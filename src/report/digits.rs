@@ -14,15 +14,25 @@ pub const UNSURE_DIGITS: i32 = 2;
 /// `1230`, with ±3 % of it. At least one significant digit is printed, however wide the interval,
 /// and at most [`MOST_DIGITS`]. Without an interval [`UNSURE_DIGITS`] are.
 pub fn value(estimate: &Estimate) -> String {
-    let value = estimate.value;
-    let Some(top) = decade(value) else {
-        return plain(value, 0);
+    rounded(estimate.value, estimate, 1)
+}
+
+/// The value of an estimate beside which other numbers of its kind stand, or one of these. All are rounded alike, so that
+/// they keep their order, and the value has [`UNSURE_DIGITS`] at least, so that they can be told apart.
+pub fn beside(number: f64, estimate: &Estimate) -> String {
+    rounded(number, estimate, UNSURE_DIGITS)
+}
+
+/// A number with the last digit that the value of the estimate has, which has at least so many.
+fn rounded(number: f64, estimate: &Estimate, least_digits: i32) -> String {
+    let (Some(top), Some(of_value)) = (decade(number), decade(estimate.value)) else {
+        return plain(number, 0);
     };
     let last = match estimate.half_width() {
-        None => top + 1 - UNSURE_DIGITS,
-        Some(half_width) => decade(half_width).unwrap_or(i32::MIN),
+        None => of_value + 1 - UNSURE_DIGITS,
+        Some(half_width) => decade(half_width).unwrap_or(i32::MIN).min(of_value + 1 - least_digits),
     };
-    plain(value, last.clamp(top + 1 - MOST_DIGITS, top))
+    plain(number, last.clamp(top + 1 - MOST_DIGITS, top))
 }
 
 /// The relative half-width of the 95 % interval, rounded up: `±3%`, under 1 % with one decimal
@@ -125,6 +135,19 @@ mod tests {
         assert_eq!(shown(0.012_345, 0.000_4), "0.0123");
         assert_eq!(shown(9.96, 0.2), "10.0");
         assert_eq!(shown(996.0, 20.0), "1000");
+    }
+
+    #[test]
+    fn numbers_side_by_side_keep_their_order() {
+        let of = |value: f64, half_width: f64, [least, most]: [f64; 2]| {
+            let interval = Some(Interval { low: value - half_width, high: value + half_width });
+            [least, value, most].map(|number| beside(number, &Estimate { interval, ..unsure(value) }))
+        };
+        assert_eq!(of(586.0, 17.0, [568.0, 587.0]), ["570", "590", "590"]);
+        assert_eq!(of(563.0, 190.0, [376.0, 578.0]), ["380", "560", "580"], "two digits at least");
+        assert_eq!(of(9.97, 0.2, [9.2, 10.04]), ["9.2", "10.0", "10.0"]);
+        assert_eq!(of(1_000_000.0, 0.5, [999_999.4, 1_000_004.0]), ["999999", "1000000", "1000000"]);
+        assert_eq!([0.98, 1.04, 1.06].map(|number| beside(number, &unsure(1.04))), ["1.0", "1.0", "1.1"]);
     }
 
     #[test]

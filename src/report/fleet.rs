@@ -8,7 +8,7 @@ pub mod machines;
 
 use super::cells::in_unit;
 use super::cells::{Failure, Figure, Slot, TEST_EFFORT};
-use super::digits::{counted, value};
+use super::digits::{beside, counted, uncertainty};
 use super::document::{Document, Footnotes, Panel, Place, Sheet, coordinate, number, split_value};
 use super::load::reduce::Runs;
 use super::metric::Metric;
@@ -16,14 +16,11 @@ use super::projection::{Projection, project_table};
 use super::view::Machines;
 use crate::cell::{Cell, Measure, Unavailable};
 use crate::compare::stored::{Had, Reduced, Stored};
-use crate::measure::stats::{Estimate, Grade, Interval, LEAST_VISITS};
+use crate::measure::stats::{Estimate, Grade, LEAST_VISITS};
 use crate::record::Table;
 use anyhow::{Context, Result, bail, ensure};
 use hosts::host;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The widest interval, as a part, whose digits the least and the greatest run are shown with.
-const END_RATIO: f64 = 0.01;
 
 /// The runs of one class of machine.
 struct Class<'a> {
@@ -38,7 +35,7 @@ struct Class<'a> {
 struct Pooled {
     slot: Slot,
     /// The least and the greatest run, as shown.
-    spread: Option<(Estimate, Estimate)>,
+    spread: Option<(f64, f64)>,
     remarks: Vec<String>,
 }
 
@@ -57,13 +54,7 @@ pub fn document(runs: &Runs, tables: &[Table], machines: Option<Machines>) -> Re
         "no table of these runs shows the figure of its measure: report them one at a time"
     );
     let mut facts = facts(runs, &classes);
-    if !others.is_empty() {
-        let ids: Vec<&str> = others.iter().map(|table| table.id.as_str()).collect();
-        facts.push((
-            "left out",
-            format!("{}: of another metric than the figure, which single runs have only", ids.join(", ")),
-        ));
-    }
+    facts.extend(left_out(&others));
     let mut pooled = Vec::new();
     for class in &classes {
         let of_cells = by_cell(class, cells.len());
@@ -91,12 +82,30 @@ pub fn document(runs: &Runs, tables: &[Table], machines: Option<Machines>) -> Re
     Ok(Document { title, facts, reading: reading(), sheets })
 }
 
+/// Which tables are not shown, by the metric that they want, why, and what shows them.
+fn left_out(tables: &[&Table]) -> Vec<(&'static str, String)> {
+    let mut ids: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for table in tables {
+        ids.entry(table.metric.as_deref().unwrap_or_default()).or_default().push(&table.id);
+    }
+    let line = |(metric, ids): (&str, Vec<&str>)| {
+        format!(
+            "{}: shows {metric}, and what is kept of each of several runs is the figure of its measure only; \
+             `ipcmatrix report RUN --table {}` shows it of one",
+            ids.join(", "),
+            ids[0]
+        )
+    };
+    ids.into_iter().map(|group| ("left out", line(group))).collect()
+}
+
 fn reading() -> Vec<String> {
     vec![
         format!(
             "A run counts as one number a cell, the median of its visits; a figure is the median over the runs of a class, ± is its \
              95 % interval, larger side, rounded up. Under {LEAST_VISITS} runs there is none, but the figure of one run alone has the \
-             interval over its visits. In square brackets the least and the greatest run."
+             interval over its visits. In square brackets the least and the greatest run; \
+             beside these a figure has two digits at least."
         ),
         hosts::READING.into(),
     ]
@@ -191,13 +200,8 @@ fn pool(cell: &Cell, had: &[(usize, &Had)]) -> Pooled {
     let Some(ns) = ns else { return Pooled { slot: without(had), spread: None, remarks: Vec::new() } };
     let shown = in_unit(cell, &ns);
     let ends = values.iter().map(|value| in_unit(cell, &Estimate { value: *value, ..ns }).value);
-    let spread = (all.len() > 1).then(|| {
-        // The ends have the digits of the figure, and at least those of an interval of 1 %.
-        let ratio = shown.half_width_ratio().map_or(END_RATIO, |ratio| ratio.min(END_RATIO));
-        let around = |value: f64| Interval { low: value * (1.0 - ratio), high: value * (1.0 + ratio) };
-        let end = |value: f64| Estimate { value, interval: Some(around(value)), ..shown };
-        (end(ends.clone().fold(f64::INFINITY, f64::min)), end(ends.fold(f64::NEG_INFINITY, f64::max)))
-    });
+    let spread = (all.len() > 1)
+        .then(|| (ends.clone().fold(f64::INFINITY, f64::min), ends.fold(f64::NEG_INFINITY, f64::max)));
     Pooled { slot: Slot::Measured(Box::new(figure(ns, shown))), spread, remarks: remarks(had, all.len()) }
 }
 
@@ -324,13 +328,19 @@ fn panels(projection: &Projection, pooled: &[Pooled], footnotes: &mut Footnotes)
     panels
 }
 
+/// A figure with its uncertainty, and the least and the greatest run.
+fn between(figure: &Figure, (least, most): (f64, f64)) -> String {
+    let shown = &figure.shown;
+    let alike = |number| beside(number, shown);
+    let sure = uncertainty(shown).map_or(String::new(), |text| format!(" {text}"));
+    format!("{}{sure} [{}-{}]", alike(shown.value), alike(least), alike(most))
+}
+
 fn place(slot: &Slot, pooled: &[Pooled], footnotes: &mut Footnotes) -> Place {
     let (text, notes) = match slot {
         Slot::Measured(figure) => {
             let one = &pooled[figure.cell_index];
-            let spread = one.spread.as_ref();
-            let spread = spread.map(|(least, most)| format!(" [{}-{}]", value(least), value(most)));
-            (number(figure) + &spread.unwrap_or_default(), one.remarks.clone())
+            (one.spread.map_or_else(|| number(figure), |ends| between(figure, ends)), one.remarks.clone())
         }
         Slot::Unavailable(why) => ("n/a".into(), vec![why.reason.clone()]),
         Slot::Failed(Failure { error, failed, visits, .. }) => {
