@@ -398,6 +398,21 @@ fn a_verdict_is_the_worse_of_both_shares() {
 }
 
 #[test]
+fn grades_that_make_a_quiet_run_noisy_are_named() {
+    let told = |change: fn(&mut Visit)| {
+        let run = run(change);
+        verdict(&Findings::of(&run, Code::all().collect()), &slots(&run, Metric::Figure)).unwrap().to_string()
+    };
+    let wide = told(|visit| {
+        let factor = f64::from(visit.round);
+        measured(visit).floor_ns *= factor;
+        measured(visit).typ_ns *= factor;
+    });
+    assert!(wide.starts_with("unusable by its grades: 0 of 60 visits disturbed (0 %); grades A 0"), "{wide}");
+    assert!(told(|_| ()).starts_with("quiet: 0 of 60"), "{}", told(|_| ()));
+}
+
+#[test]
 fn the_largest_causes_come_first_and_are_three() {
     let run = run(|visit| {
         let round = visit.round;

@@ -65,6 +65,8 @@ impl fmt::Display for Word {
 pub struct Verdict {
     /// In one word.
     pub word: Word,
+    /// Whether it would be a better one, did the grades not speak against it.
+    pub by_grades: bool,
     /// Measured visits.
     pub visits: usize,
     /// Those of them that something disturbed.
@@ -87,7 +89,10 @@ pub fn verdict(findings: &Findings, slots: &[Slot]) -> Option<Verdict> {
     let poor = graded.iter().filter(|grade| **grade >= Grade::D).count();
     let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
     let poor = (!graded.is_empty()).then(|| share(poor, graded.len()));
-    let word = match (visits, Word::of(share(disturbed, visits), poor)) {
+    let disturbed_share = share(disturbed, visits);
+    let by_visits = Word::of(disturbed_share, Some(0.0));
+    let by_grades = poor.is_some_and(|poor| Word::of(0.0, Some(poor)) > by_visits);
+    let word = match (visits, Word::of(disturbed_share, poor)) {
         (0, _) => Word::Unusable,
         // Where most cells have no grade nothing shows that it was quiet.
         (_, Word::Quiet) if 2 * graded.len() < figures.len() => Word::Usable,
@@ -100,7 +105,7 @@ pub fn verdict(findings: &Findings, slots: &[Slot]) -> Option<Verdict> {
         .collect();
     causes.sort_by_key(|(code, count)| (Reverse(*count), *code));
     causes.truncate(MOST_CAUSES);
-    Some(Verdict { word, visits, disturbed, grades: grades(&figures), causes })
+    Some(Verdict { word, by_grades, visits, disturbed, grades: grades(&figures), causes })
 }
 
 /// How many figures have each grade; those of the book's counts have none.
@@ -130,15 +135,16 @@ impl Verdict {
     }
 }
 
-/// `noisy: 31 of 87 visits (36 %) were disturbed; grades A 7, ...`.
+/// `noisy: 31 of 87 visits disturbed (36 %); grades A 7, ...`, or `noisy by its grades: ...`.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verdict { word, visits, disturbed, grades, .. } = self;
+        let Verdict { word, by_grades, visits, disturbed, grades, .. } = self;
         if *visits == 0 {
             return write!(f, "{word}: nothing was measured");
         }
         let share = percent(*disturbed as f64 / *visits as f64);
-        write!(f, "{word}: {disturbed} of {} disturbed ({share}); ", counted(*visits, "visit"))?;
+        let why = if *by_grades { " by its grades" } else { "" };
+        write!(f, "{word}{why}: {disturbed} of {} disturbed ({share}); ", counted(*visits, "visit"))?;
         let Some(grades) = grades else { return f.write_str("no grades, as in the book") };
         let name = |grade: &Option<Grade>| grade.map_or("without interval".into(), |grade| grade.to_string());
         let grades: Vec<String> =
