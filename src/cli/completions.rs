@@ -4,7 +4,7 @@
 use super::{WELL, output, usage};
 use crate::catalog::Catalog;
 use crate::cell::{AXES, AxisSpec, Kind};
-use crate::matrix::SHIPPED;
+use crate::matrix::{self, SHIPPED};
 use crate::report::metric::METRICS;
 use crate::report::warnings::DETECTORS;
 use anyhow::{Context, Result};
@@ -12,6 +12,7 @@ use clap::{Arg, Args, Command, CommandFactory, ValueEnum};
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::Shells;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
 /// The variable by which the shell asks.
@@ -25,7 +26,7 @@ const BASH_WORDS: &str = include_str!("completions.bash");
 const EXAMPLES: &str = "\
 Examples:
   ipcmatrix completions bash > ~/.local/share/bash-completion/completions/ipcmatrix
-  ipcmatrix completions zsh > ~/.zfunc/_ipcmatrix     with `fpath+=~/.zfunc` before compinit in ~/.zshrc
+  ipcmatrix completions zsh > ~/.zfunc/_ipcmatrix    with `fpath+=~/.zfunc` before compinit
   ipcmatrix completions fish > ~/.config/fish/completions/ipcmatrix.fish
 
 The shell asks the program that is found as ipcmatrix, so completions need not be made again for another version.";
@@ -91,6 +92,8 @@ fn with_completer(argument: Arg) -> Arg {
         "row" | "col" => {
             ArgValueCompleter::new(|typed: &OsStr| headings(typed, &[("machine", "class of machine")]))
         }
+        "command" => ArgValueCompleter::new(commands),
+        "table" => ArgValueCompleter::new(tables),
         "split" => ArgValueCompleter::new(|typed: &OsStr| headings(typed, &[])),
         "axis" => ArgValueCompleter::new(|typed: &OsStr| settings(typed, &[], '=')),
         "arm_a" | "arm_b" => ArgValueCompleter::new(arms),
@@ -120,6 +123,21 @@ fn listed(typed: &OsStr, words: impl Iterator<Item = (String, &'static str)>) ->
 fn headings(typed: &OsStr, beside: &[(&str, &'static str)]) -> Vec<CompletionCandidate> {
     let axes = AXES.iter().map(|spec| (spec.name.to_owned(), spec.help));
     listed(typed, axes.chain(beside.iter().map(|(name, help)| ((*name).to_owned(), *help))))
+}
+
+/// The commands that have a manual page.
+fn commands(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let program = super::arguments::Arguments::command();
+    let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
+    listed(typed, shown.map(|command| (command.get_name().to_owned(), "")))
+}
+
+/// The tables of the matrices that are built in; a run of another matrix has others.
+fn tables(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let catalog = Catalog::shipped();
+    let read = SHIPPED.iter().filter_map(|(name, text)| matrix::parse(name, text, &catalog).ok());
+    let ids: BTreeSet<String> = read.flat_map(|read| read.tables).map(|table| table.id).collect();
+    listed(typed, ids.into_iter().map(|id| (id, "")))
 }
 
 fn matrices(typed: &OsStr) -> Vec<CompletionCandidate> {
@@ -217,6 +235,8 @@ mod tests {
             ("ab|--b|nodelay=of", "nodelay=off"),
             ("report|--mute|W001,W00", "W001,W002"),
             ("list|--format|j", "json"),
+            ("man|re", "report"),
+            ("report|.|--table|A.", "A.2"),
         ] {
             assert!(completed(typed).iter().any(|word| word == expected), "{typed}: {:?}", completed(typed));
         }
