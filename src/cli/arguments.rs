@@ -231,8 +231,9 @@ Examples:
   ipcmatrix report --into README.md              fill every block of README.md
   ipcmatrix report --into README.md --check      exit code 3 where one is not what the records say
 
-A block stands between <!-- ipcmatrix:begin NAME --table A.2 reports/my-run --> and <!-- ipcmatrix:end NAME -->; its
-first line has the words of its report, with paths as seen from the file.";
+A block stands between these two lines; the first has the words of its report, with paths as seen from the file:
+  <!-- ipcmatrix:begin NAME --table A.2 reports/my-run -->
+  <!-- ipcmatrix:end NAME -->";
 
 #[derive(Args, Debug)]
 #[command(after_help = REPORT_EXAMPLES)]

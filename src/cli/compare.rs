@@ -249,7 +249,7 @@ fn publish(arguments: &Arguments, compared: &Compared) -> Result<()> {
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
-    output::write(&folder.join(name), text)
+    output::write_asked(&folder.join(name), text)
 }
 
 fn exit_code(arguments: &Arguments, comparison: &Comparison, gates: &[Checked]) -> u8 {

@@ -22,7 +22,7 @@ Examples:
   ipcmatrix export out --format csv --summary -o cells.csv
   ipcmatrix export out --format github-action -o folder       both lists, a file each
   ipcmatrix export out --format github-action --direction smaller -o smaller.json
-  ipcmatrix export out --format openmetrics -f placement:same_cpu -o /var/lib/node_exporter/ipcmatrix.prom";
+  ipcmatrix export out --format openmetrics -o /var/lib/node_exporter/ipcmatrix.prom";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -87,15 +87,15 @@ impl Order {
 /// Writes the run, and tells on standard error which cells the format has no place for.
 ///
 /// # Errors
-/// What does not fit together, a run that cannot be read, filters that leave nothing: exit code 2. A file that cannot be
-/// written.
+/// What does not fit together, a run that cannot be read, filters that leave nothing: exit code 2, and so
+/// is a file that cannot be written.
 pub fn export(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     check(arguments)?;
     let run = read(arguments, catalog)?;
     let export = Export::of(&run, arguments.muted.codes()).map_err(|error| usage(format!("{error:#}")))?;
     for (path, text) in documents(arguments, &run, &export)? {
         match path {
-            Some(path) => output::write(&path, &text)?,
+            Some(path) => output::write_asked(&path, &text)?,
             None => output::print(&text)?,
         }
     }

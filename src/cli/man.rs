@@ -63,7 +63,7 @@ fn write(folder: &Path, program: &Command) -> Result<()> {
     })?;
     for command in std::iter::once(program).chain(shown(program)) {
         let name = Man::new(command.clone()).get_filename();
-        output::write(&folder.join(name), &page(command)?)?;
+        output::write_asked(&folder.join(name), &page(command)?)?;
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ fn page(command: &Command) -> Result<String> {
     let mut text = Vec::new();
     man.render_title(&mut text)?;
     man.render_name_section(&mut text)?;
-    man.render_synopsis_section(&mut text)?;
+    synopsis(command).to_writer(&mut text)?;
     man.render_description_section(&mut text)?;
     man.render_options_section(&mut text)?;
     if shown(command).next().is_some() {
@@ -95,9 +95,28 @@ fn page(command: &Command) -> Result<String> {
     Ok(String::from_utf8(text)?)
 }
 
+/// How the command is typed, as `--help` says it: what `Man` makes of it knows no `--` and no `...`.
+fn synopsis(command: &Command) -> Roff {
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage);
+    let mut section = Roff::new();
+    section.control("SH", ["SYNOPSIS"]).control("nf", []);
+    section.text(usage.lines().map(|line| roman(line.trim())).collect::<Vec<_>>());
+    section.control("fi", []);
+    section
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_synopsis_is_what_can_be_typed() {
+        let program = program();
+        let compare = shown(&program).find(|command| command.get_name() == "compare").unwrap();
+        let text = page(compare).unwrap().replace("\\-", "-");
+        assert!(text.contains("\nipcmatrix compare [OPTIONS] <BASE>... [-- <NEW>...]\n"), "{text}");
+    }
 
     #[test]
     fn every_command_has_a_page_with_its_examples() {

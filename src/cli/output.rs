@@ -55,6 +55,14 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// Writes a file at a place that the user named, or below a folder that was.
+///
+/// # Errors
+/// What the file system refuses, with the path: exit code 2, as another place would do.
+pub fn write_asked(path: &Path, text: &str) -> Result<()> {
+    write(path, text).map_err(|error| usage(format!("{error:#}; name a place that can be written with -o")))
+}
+
 fn cannot_link(error: &io::Error) -> bool {
     use nix::libc::{EEXIST, EISDIR, ENOENT, EOPNOTSUPP};
     // ENOENT: /proc is not mounted; a folder that is gone gives it again with the rename.

@@ -54,8 +54,7 @@ pub fn all(document: &Document, arguments: &Arguments, folder: &Path) -> Result<
         .map_err(|error| usage(format!("cannot make the folder {shown}: {error}; name another with -o")))?;
     for (name, plot) in plots {
         let path = folder.join(name);
-        output::write(&path, &plot::svg(plot, Embed::File))
-            .map_err(|error| usage(format!("{error:#}; name a folder that can be written with -o")))?;
+        output::write_asked(&path, &plot::svg(plot, Embed::File))?;
         output::say(&format!("plot: {}", path.display()));
     }
     Ok(())

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 const EXAMPLES: &str = "\
 Examples:
-  ipcmatrix schema matrix > matrix.schema.json    then `#:schema ./matrix.schema.json` as the first line of a matrix
+  ipcmatrix schema matrix > matrix.schema.json    named by `#:schema FILE` in a matrix
   ipcmatrix schema record                         what a line of records.jsonl is";
 
 #[derive(Args, Debug)]

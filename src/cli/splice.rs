@@ -229,14 +229,14 @@ fn write(target: &Target, text: &str, filled: Vec<Filled>) -> Result<u8> {
         for (path, svg) in files {
             // One that is as it should be is left alone: it may be on a file system that is read only.
             if std::fs::read_to_string(&path).ok().as_ref() != Some(&svg) {
-                output::write(&path, &svg)?;
+                output::write(&path, &svg).map_err(|error| usage(format!("{error:#}")))?;
             }
         }
         contents.push((block, content));
     }
     let made = replaced(text, &contents);
     if made != text {
-        output::replace(&target.path, &made)?;
+        output::replace(&target.path, &made).map_err(|error| usage(format!("{error:#}")))?;
     }
     Ok(WELL)
 }

@@ -29,6 +29,7 @@ pub fn trials() -> Vec<Trial> {
         }),
         trial("input::output_holds_a_run", &[], output_holds_a_run),
         trial("input::output_may_not_be_written", &[], output_may_not_be_written),
+        trial("input::documents_may_not_be_written", &[], documents_may_not_be_written),
         trial("input::the_disk_is_full_from_the_start", mount, disk_full_from_the_start),
         trial("input::the_disk_gets_full", mount, disk_gets_full),
         trial("input::the_folder_is_removed_meanwhile", &[], folder_is_removed),
@@ -90,6 +91,27 @@ fn output_may_not_be_written() {
     let output = if machine::is_root() { "/sys/ipcmatrix-out" } else { "out" };
     let ended = small(folder.path(), output).run().exits(2).says(&["ipcmatrix: cannot "]);
     assert_eq!(ended.stdout, "", "nothing was run");
+}
+
+/// A place that the user named and that cannot be written is the user's to change, whatever is written there.
+fn documents_may_not_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    fs::create_dir(folder.path().join("run")).unwrap();
+    fs::copy(golden.join("small.jsonl"), folder.path().join("run").join(JOURNAL)).unwrap();
+    // A folder stands where the file should.
+    for taken in ["x/cells.json", "compare/compare.json", "man/ipcmatrix.1"] {
+        fs::create_dir_all(folder.path().join(taken)).unwrap();
+    }
+    let copy = folder.path().join("other");
+    fs::create_dir(&copy).unwrap();
+    fs::copy(golden.join("real-1.jsonl"), copy.join(JOURNAL)).unwrap();
+    for words in
+        ["export run --format json -o x/cells.json", "compare run other -o compare", "man -o man", "init x"]
+    {
+        let ended = Program::ipcmatrix(words.split(' ')).folder(folder.path()).run().exits(2);
+        ended.says(&["name a"]);
+    }
 }
 
 /// Runs in a small file system, which is mounted for the trial alone; `$2` is where.

@@ -68,7 +68,11 @@ fn plots_and_text() {
     assert!(made.contains("](out/A.2.svg)\n") && made.contains("\n```text\nipcmatrix:"), "{made}");
     assert!(fs::read_to_string(folder.path().join("out/A.2.svg")).unwrap().contains("<svg "));
     report(&folder, &["--into", "R.md", "--check"]).run().exits(0);
-    fs::write(folder.path().join("out/A.2.svg"), "<svg/>").unwrap();
+    let plot = folder.path().join("out/A.2.svg");
+    let before = fs::metadata(&plot).unwrap().ino();
+    report(&folder, &["--into", "R.md"]).run().exits(0);
+    assert_eq!(fs::metadata(&plot).unwrap().ino(), before, "a true plot is not written");
+    fs::write(&plot, "<svg/>").unwrap();
     report(&folder, &["--into", "R.md", "--check"]).run().exits(3).says(&[
         "block \"p\"",
         "its plot",

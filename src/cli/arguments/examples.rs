@@ -54,6 +54,8 @@ fn every_help_has_examples_that_can_be_typed() {
     for command in std::iter::once(&program).chain(commands.filter(|command| command.get_name() != "help")) {
         let name = command.get_name();
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let wide = help.lines().find(|line| line.starts_with("  ") && line.chars().count() > 100);
+        assert_eq!(wide, None, "{name}: a terminal of 100 columns breaks it in two");
         let lines = help.lines().skip_while(|line| *line != "Examples:");
         let examples =
             lines.filter_map(|line| line.strip_prefix("  ")).filter(|l| l.starts_with("ipcmatrix "));
