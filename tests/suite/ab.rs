@@ -60,7 +60,8 @@ fn axes_are_arms() {
         read("records.jsonl").lines().map(json).filter(|line| line["kind"] == "visit").collect();
     let of = |arm: &str| visits.iter().filter(|visit| visit["arm"] == arm).collect::<Vec<_>>();
     assert_eq!((of("a").len(), of("b").len()), (6, 6));
-    let word = verdict["word"].as_str().unwrap();
+    let why = if verdict["by_grades"].as_bool().unwrap() { " by its grades" } else { "" };
+    let word = format!("{}{why}", verdict["word"].as_str().unwrap());
     assert!(
         read("README.md").contains(&format!("{word}: {} of 12 visits", verdict["disturbed"])),
         "{verdict}"

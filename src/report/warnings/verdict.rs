@@ -127,6 +127,7 @@ impl Verdict {
         let graded = |(grade, count): &(Option<Grade>, usize)| (name(grade), json!(count));
         json!({
             "word": self.word.to_string(),
+            "by_grades": self.by_grades,
             "visits": self.visits,
             "disturbed": self.disturbed,
             "grades": self.grades.as_ref().map(|grades| grades.iter().map(graded).collect::<Map<_, _>>()),
