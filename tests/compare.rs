@@ -401,7 +401,10 @@ fn a_slow_down_is_judged_by_its_whole_interval() {
     }
     let with_floor = Rules { floors: Some(floors(0.1)), ..Rules::default() };
     let ratio = row(&single, &with_floor).log_ratio;
-    let found = [0.11, 0.09, -0.09, -0.11].map(|more| state(&single, &with_floor, ratio + more));
+    // It is wider where many cells are compared than for one.
+    let floor = floors(0.1).single(&cells()[3], cells().len()).unwrap();
+    assert!(floor > 0.1, "{floor}");
+    let found = [1.1, 0.9, -0.9, -1.1].map(|times| state(&single, &with_floor, ratio + times * floor));
     assert_eq!(found, [State::Holds, State::Undecided, State::Undecided, State::Broken]);
 }
 

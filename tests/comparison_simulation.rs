@@ -204,6 +204,18 @@ fn one_run_against_one_stays_below_its_floor() {
     }
 }
 
+/// So many rounds of one cell, with what came of arm a and of arm b in each.
+fn rounds(recorded: &Visit, count: u32, of: impl Fn(u32) -> [Outcome; 2]) -> Vec<Visit> {
+    let mut visits = Vec::new();
+    for round in 0..count {
+        for (index, outcome) in of(round).into_iter().enumerate() {
+            let arm = Some(Arms::arm_of(index, 2));
+            visits.push(Visit { cell_index: index, round: round + 1, arm, outcome, ..recorded.clone() });
+        }
+    }
+    visits
+}
+
 /// Another program as an arm may not know which CPU to avoid.
 #[test]
 fn pairs_on_different_cpus_are_not_compared() {
@@ -221,20 +233,38 @@ fn pairs_on_different_cpus_are_not_compared() {
     };
     let header = header(1, 8);
     let arms = header.arms.clone().unwrap();
-    let visits: Vec<Visit> = (0..8)
-        .flat_map(|round| {
-            let apart = round < 2;
-            [(0, on(1, 100.0)), (1, if apart { on(0, 300.0) } else { on(1, 100.0) })].map(
-                |(index, outcome)| Visit {
-                    cell_index: index,
-                    round: round + 1,
-                    arm: Some(Arms::arm_of(index, 2)),
-                    outcome,
-                    ..recorded.clone()
-                },
-            )
-        })
-        .collect();
+    let visits = rounds(&recorded, 8, |round| {
+        let apart = round < 2;
+        [on(1, 100.0), if apart { on(0, 300.0) } else { on(1, 100.0) }]
+    });
     let found = pairs(&header, &arms, &visits).remove(0).found.unwrap();
     assert_eq!((found.log_ratios, found.alone), (vec![0.0; 6], 4));
+}
+
+/// A host that moves CPUs between the arms of a round is no difference of the arms.
+#[test]
+fn near_is_compared_with_near() {
+    let recorded = recorded_visit(&template());
+    let at = |way: f64, ns: f64| {
+        let Outcome::Measured(mut measured) = measured(&recorded, ns) else {
+            unreachable!("it was measured")
+        };
+        measured.ping_pong_ns = Some([way, way]);
+        Outcome::Measured(measured)
+    };
+    let crossing = |planned: PlannedCell| PlannedCell {
+        cell: planned.cell.with(Axis::Placement, Value::word("cross_cpu")),
+        ..planned
+    };
+    let plain = header(1, 12);
+    let header = Header { cells: plain.cells.clone().into_iter().map(crossing).collect(), ..plain };
+    let arms = header.arms.clone().unwrap();
+    let (near, far) = (|| at(60.0, 100.0), || at(250.0, 300.0));
+    let visits = rounds(&recorded, 12, |round| match round {
+        0..4 => [near(), far()],
+        4..8 => [far(), far()],
+        _ => [near(), near()],
+    });
+    let found = pairs(&header, &arms, &visits).remove(0).found.unwrap();
+    assert_eq!((found.log_ratios, found.alone), (vec![0.0; 8], 8));
 }

@@ -97,10 +97,10 @@ pub struct Selection {
 /// How much is measured.
 #[derive(Args, Debug, Clone)]
 pub struct Amount {
-    /// Six short visits a cell, one minute
+    /// Short visits, six a cell and more, one minute
     #[arg(long, conflicts_with_all = ["test", "exact"])]
     pub quick: bool,
-    /// At least 22 visits a cell, to ±1 %, in three times the usual time
+    /// Up to 22 visits and more a cell, to ±1 %, in three times the usual time
     #[arg(long, conflicts_with_all = ["quick", "test", "exact"])]
     pub thorough: bool,
     /// The counts and the statistic that were published: 5 x 10 MiB, 3 x 10,000 round trips, 3 x 1,000,000 increments a
@@ -111,7 +111,7 @@ pub struct Amount {
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub budget: Option<Duration>,
     /// Half-width of the 95 % interval at which a cell is done [default: 3%; with --thorough 1%]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_precision)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_precision, conflicts_with = "exact")]
     pub precision: Option<f64>,
 }
 
@@ -303,7 +303,7 @@ Examples:
   ipcmatrix selfcheck --quick            fewer and shorter visits
   ipcmatrix selfcheck --format json > selfcheck.json
 
-Exit code 1 where a check fails.";
+Exit code 1 where a check fails, 4 where one is undecided.";
 
 #[derive(Args, Debug)]
 #[command(after_help = SELFCHECK_EXAMPLES)]

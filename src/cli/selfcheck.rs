@@ -168,7 +168,7 @@ fn advice(text: &mut String, rows: &[Row]) {
     if rows.iter().any(|row| row.outcome == Outcome::Undecided) {
         let _ = writeln!(
             text,
-            "undecided: the interval holds what is expected, but is too wide to say so: repeat it on a quieter machine or with more --rounds"
+            "undecided: the interval reaches into what is expected, and is too wide to tell: repeat it on a quieter machine or with more --rounds"
         );
     }
     let mut told: Vec<Kind> = Vec::new();

@@ -3,7 +3,7 @@
 use crate::cell::Cell;
 use crate::measure::stats::median;
 use crate::measure::stats::signed_rank::hodges_lehmann;
-use crate::measure::stats::welch::further_two_apart;
+use crate::measure::stats::welch::{further_two_apart, widened};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -115,9 +115,12 @@ impl Floors {
         known.reduce(f64::max)
     }
 
-    /// For one stored run of the cell against another.
-    pub fn single(&self, cell: &Cell) -> Option<f64> {
-        self.of(cell).map(|floor| floor.single)
+    /// For one stored run of the cell against another, where so many cells are compared: in 95 % of such comparisons of the same
+    /// thing no cell lies further away.
+    pub fn single(&self, cell: &Cell, cells: usize) -> Option<f64> {
+        let floor = self.of(cell)?;
+        let runs = 2 * floor.rounds / VISITS_A_RUN;
+        Some(floor.single * widened(runs.checked_sub(1)? as f64, BELOW, cells)?)
     }
 }
 
@@ -175,6 +178,9 @@ mod tests {
         assert_eq!(paired("x", "y", 20), Some(0.05));
         assert_eq!((paired("x", "x", 5), paired("x", "x", 80)), (Some(0.02), Some(0.01)));
         assert_eq!((paired("x", "z", 20), paired("z", "z", 20)), (Some(0.01), None));
-        assert_eq!((floors.single(&cell("y")), floors.single(&cell("z"))), (Some(0.1), None));
+        assert_eq!((floors.single(&cell("y"), 1), floors.single(&cell("z"), 1)), (Some(0.1), None));
+        // Six runs: `scipy.stats.t.ppf([0.975, 1 - 0.025 / 100], 5)` is 2.5706 and 7.9759.
+        let of_100 = floors.single(&cell("y"), 100).unwrap();
+        assert!((of_100 / 0.1 - 7.9759 / 2.5706).abs() < 1e-3, "{of_100}");
     }
 }

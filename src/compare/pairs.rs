@@ -2,6 +2,7 @@
 
 use super::{Effect, LEAST_ADDITIVE, LEAST_INTERACTING, Margin, log_of};
 use crate::cell::{Axis, Cell, Measure};
+use crate::measure::stats::distance::Limit;
 use crate::measure::stats::{Estimate, loop_counts};
 use crate::record::{Arms, Header, Measured, Outcome, PlannedCell, Visit};
 use std::collections::BTreeMap;
@@ -36,7 +37,8 @@ pub struct Found {
     pub net: bool,
     /// Operations of a batch of arm a and of arm b.
     pub ops: [u64; 2],
-    /// Visits whose partner is missing, or was on another CPU where both should be on one.
+    /// Visits whose partner is missing, or was in another place: on another CPU where both should be on one, or
+    /// with its CPUs near where they were far.
     pub alone: usize,
 }
 
@@ -94,8 +96,15 @@ fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> R
     let in_round = by_round_a.iter().filter_map(|(round, a)| Some((*a, *by_round_b.get(round)?)));
     // Another program as an arm may not know which CPU to avoid.
     let one_cpu = planned.map(|planned| planned.cell.word(Axis::Placement)) == ["same_cpu"; 2];
-    let both: Vec<(&Measured, &Measured)> =
-        in_round.filter(|(a, b)| !one_cpu || a.one_cpu() == b.one_cpu()).collect();
+    let near_or_far = parted(by_round_a.values().chain(by_round_b.values()).copied());
+    let same_place = |(a, b): &(&Measured, &Measured)| {
+        (!one_cpu || a.one_cpu() == b.one_cpu())
+            && near_or_far.is_none_or(|limit| {
+                let [a, b] = [a, b].map(|arm| arm.ping_pong_ns.and_then(|way| limit.side(way)));
+                a.is_some() && a == b
+            })
+    };
+    let both: Vec<(&Measured, &Measured)> = in_round.filter(same_place).collect();
     let alone = by_round_a.len() + by_round_b.len() - 2 * both.len();
     let (Some((first_a, first_b)), net) = (both.first(), loops_count(&both)) else {
         return Err(Missing::NotVisited);
@@ -114,6 +123,12 @@ fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> R
     let estimates = (arm(0), arm(1), Effect::of_pairs(&log_ratios));
     let (Some(a_ns), Some(b_ns), Some(effect)) = estimates else { return Err(Missing::BelowResolution) };
     Ok(Found { a_ns, b_ns, both_ns, log_ratios, effect, margin, net, ops, alone })
+}
+
+/// What parts visits whose CPUs were near from those whose were far, where a host moved them.
+fn parted<'a>(visits: impl Iterator<Item = &'a Measured>) -> Option<Limit> {
+    let ways: Vec<[f64; 2]> = visits.map(|measured| measured.ping_pong_ns).collect::<Option<_>>()?;
+    Limit::of(&ways)
 }
 
 /// A failed visit of an arm, or that it is refused. `newly`: whether the other one was measured.

@@ -255,13 +255,13 @@ pub fn compare(
     let unlike = unlike(base, new, rules.allowed);
     let [of_base, of_new] = [base, new].map(by_cell);
     let mut rows = Vec::new();
-    for number in order(base, new) {
-        let cell = &known.cells()[number];
-        if !wanted(cell) {
-            continue;
-        }
-        let sides = [&of_base, &of_new].map(|side| side.get(&number).map_or(&[][..], Vec::as_slice));
-        rows.extend(of_cell(known, cell, sides, &unlike, rules));
+    let numbers: Vec<usize> =
+        order(base, new).into_iter().filter(|number| wanted(&known.cells()[*number])).collect();
+    for number in &numbers {
+        let cell = &known.cells()[*number];
+        let sides = [&of_base, &of_new].map(|side| side.get(number).map_or(&[][..], Vec::as_slice));
+        let floor = rules.floors.as_ref().and_then(|floors| floors.single(cell, numbers.len()));
+        rows.extend(of_cell(known, cell, sides, &unlike, rules, floor));
     }
     Comparison { rows: judged(rows) }
 }
@@ -303,7 +303,14 @@ fn unlike(base: &[Stored], new: &[Stored], allowed: Allowed) -> Vec<String> {
 }
 
 /// The rows of a cell, not judged yet.
-fn of_cell(known: &Known, cell: &Cell, sides: [&[&Had]; 2], unlike: &[String], rules: &Rules) -> Vec<Row> {
+fn of_cell(
+    known: &Known,
+    cell: &Cell,
+    sides: [&[&Had]; 2],
+    unlike: &[String],
+    rules: &Rules,
+    floor: Option<f64>,
+) -> Vec<Row> {
     let apart = |why| vec![Row { cell: cell.clone(), stratum: None, found: Err(why) }];
     let [base, new] = match side::measured(sides) {
         Ok(measured) => measured,
@@ -317,10 +324,7 @@ fn of_cell(known: &Known, cell: &Cell, sides: [&[&Had]; 2], unlike: &[String], r
     if !reasons.is_empty() {
         return apart(Apart::Refused(reasons));
     }
-    let margin = Margin {
-        least: log_of(rules.least.unwrap_or_else(|| least(cell))),
-        floor: rules.floors.as_ref().and_then(|floors| floors.single(cell)),
-    };
+    let margin = Margin { least: log_of(rules.least.unwrap_or_else(|| least(cell))), floor };
     let net = base.iter().chain(&new).any(|reduced| reduced.loop_counts);
     let remarks = side::remarks(sides, [&base, &new]);
     let row = |stratum, sides: [Side; 2], more: Option<String>| {

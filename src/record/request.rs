@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
     /// The cells, in the order of their measuring: one, or those that are visited together. The process prints one
-    /// [`Outcome`] for each, and stops at the first that fails.
+    /// [`Outcome`](super::Outcome) for each, and stops at the first that fails.
     pub parts: Vec<Part>,
     /// How much to measure.
     pub effort: Effort,

@@ -148,6 +148,10 @@ pub fn refusal(then: &Header, now: &Header) -> Option<String> {
         (known(&then.boot_crc32), "its journal does not say in which boot it was written".to_owned()),
         (known(&now.boot_crc32), "which boot this is cannot be read".to_owned()),
         (then.boot_crc32 == now.boot_crc32, "the machine was booted since, or this is another".to_owned()),
+        (
+            then.machine_class == now.machine_class,
+            "the machine is of another class now: other CPUs are allowed, or a limit was changed".to_owned(),
+        ),
         (then.effort == now.effort, format!("its effort is {effort}, not {}", now.effort)),
         (then.precision == now.precision, format!("it was begun with --precision {percent}%")),
         (then.seed == now.seed, format!("it was begun with --seed {}", then.seed)),

@@ -80,7 +80,7 @@ impl Against<'_> {
     }
 
     fn same(&self, judged: Option<(Effect, Judged)>) -> Row {
-        let expected = format!("no difference of {:.0} %", 100.0 * self.subject.least);
+        let expected = format!("no verdict of a difference of {:.0} %", 100.0 * self.subject.least);
         let row = self.row(Kind::Same, self.subject.label.to_owned(), expected);
         let Some((effect, judged)) = judged.filter(|_| self.series.out.is_none()) else { return row };
         let outcome = if judged.verdict.differs() { Outcome::Fail } else { Outcome::Pass };

@@ -63,6 +63,14 @@ pub fn further_two_apart(sample: &[f64], confidence: f64) -> Option<f64> {
     Some(student.inverse_cdf(0.5 + confidence / 2.0) * std::f64::consts::SQRT_2 * deviation)
 }
 
+/// How many times as wide a bound of Student's t gets, when it is to hold for so many differences together and not for one alone
+/// (Bonferroni). `None` without a degree of freedom.
+pub fn widened(freedom: f64, confidence: f64, differences: usize) -> Option<f64> {
+    let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
+    let reach = |outside: f64| student.inverse_cdf(1.0 - outside / 2.0);
+    Some(reach((1.0 - confidence) / differences.max(1) as f64) / reach(1.0 - confidence))
+}
+
 /// A mean, the variance of that mean, and its degrees of freedom.
 struct Mean {
     mean: f64,

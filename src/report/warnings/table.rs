@@ -206,7 +206,7 @@ pub const DETECTORS: &[Detector] = &[
         concern: Visits,
         limit: 0.0,
         unit: Any,
-        text: "its workers shared another CPU than the one that comes first, because something else used that one",
+        text: "its workers shared another CPU than the one that comes first, which visits avoid where something else uses it",
         advice: "See with top(1) what runs on the last CPUs, and keep it off them with taskset(1).",
         disturbs: false,
         finds: Visit(visits::aside),
