@@ -235,6 +235,12 @@ pub const DILATED: f64 = 1.05;
 const LEAST_DILATION_NS: u64 = 1_000_000;
 
 impl Visit {
+    /// The CPU that its workers were pinned to and shared.
+    pub fn shared_cpu(&self) -> Option<usize> {
+        let Outcome::Measured(measured) = &self.outcome else { return None };
+        measured.one_cpu().filter(|_| self.cell.word(Axis::Placement) == "same_cpu")
+    }
+
     /// Elapsed time over the CPU time of all workers, where one of them is at work at any time: one worker, or several that take
     /// turns on one CPU. A log waits for its file or daemon by design.
     pub fn dilation(&self) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use super::arguments::{Ab as Arguments, FailOn, TextOrJson};
 use super::arms::{Arm, Comparison};
-use super::{REGRESSED, UNDECIDED, WELL, floors, output, run};
+use super::{REGRESSED, UNDECIDED, WELL, floors, gating, output, run};
 use crate::catalog::Catalog;
 use crate::report::comparison::{self, rows, word_of};
 use crate::report::document::Document;
@@ -54,10 +54,7 @@ fn checked(run: &Run, fail_on: &[FailOn]) -> u8 {
         return UNDECIDED;
     }
     if !fail_on.is_empty() && rows.iter().all(|row| row.pair.found.is_err()) {
-        output::say(
-            "ipcmatrix: --fail-on: no cell could be compared, so nothing tells whether there is a difference",
-        );
-        return UNDECIDED;
+        return gating::nothing_compared();
     }
     WELL
 }

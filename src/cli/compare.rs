@@ -260,10 +260,7 @@ fn exit_code(arguments: &Arguments, comparison: &Comparison, gates: &[Checked]) 
     }
     match gating::exit_code(gates) {
         WELL if !arguments.fail_on.is_empty() && comparison.found().next().is_none() => {
-            output::say(
-                "ipcmatrix: --fail-on: no cell could be compared, so nothing tells whether there is a difference",
-            );
-            UNDECIDED
+            gating::nothing_compared()
         }
         WELL if asked(FailOn::Inconclusive) && has(stored::Row::is_undecided) => UNDECIDED,
         code => code,

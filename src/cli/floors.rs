@@ -44,8 +44,13 @@ pub fn read(path: &Path, class: &[String; 2], version: &str) -> Result<Option<Fl
     let text = text_of(path).map_err(|error| {
         usage(format!("cannot read the floors {shown}: {error}; name a file that you can read"))
     })?;
-    let Some(text) = text else { return Ok(None) };
-    let floors: Floors = serde_json::from_str(&text).map_err(|error| {
+    text.map(|text| parse(&text, path, class, version)).transpose()
+}
+
+/// The floors that the text of a file holds; errors as those of [`read`].
+fn parse(text: &str, path: &Path, class: &[String; 2], version: &str) -> Result<Floors> {
+    let shown = path.display();
+    let floors: Floors = serde_json::from_str(text).map_err(|error| {
         usage(format!("{shown}: expected a document of {SCHEMA}: {error}; calibrate into another file"))
     })?;
     let rules = [
@@ -61,7 +66,7 @@ pub fn read(path: &Path, class: &[String; 2], version: &str) -> Result<Option<Fl
     ];
     match rules.into_iter().find(|(holds, _)| !holds) {
         Some((_, why)) => Err(usage(format!("{shown}: {why}; remove it, or calibrate into another file"))),
-        None => Ok(Some(floors)),
+        None => Ok(floors),
     }
 }
 
@@ -85,18 +90,22 @@ pub fn find(named: Option<&Path>, class: Option<&[String; 2]>) -> Result<(Option
     };
     // Who has no data folder has calibrated nothing.
     let Ok(path) = place(named, class) else { return Ok((None, none(class))) };
-    if let (None, Err(error)) = (named, text_of(&path)) {
-        return Ok((
-            None,
-            format!("none are used, as those in the user's data folder are not readable: {error}"),
-        ));
-    }
-    let found = match read(&path, class, env!("CARGO_PKG_VERSION")) {
-        Err(_) if named.is_none() => {
-            let why = "none are used, as the file in the user's data folder is damaged or of another version: remove it and calibrate anew";
-            return Ok((None, why.to_owned()));
-        }
-        found => found?,
+    let version = env!("CARGO_PKG_VERSION");
+    let found = match named {
+        Some(_) => read(&path, class, version)?,
+        None => match text_of(&path) {
+            Err(error) => {
+                let why = "none are used, as those in the user's data folder are not readable";
+                return Ok((None, format!("{why}: {error}")));
+            }
+            Ok(text) => match text.map(|text| parse(&text, &path, class, version)).transpose() {
+                Err(_) => {
+                    let why = "none are used, as the file in the user's data folder is damaged or of another version: remove it and calibrate anew";
+                    return Ok((None, why.to_owned()));
+                }
+                Ok(found) => found,
+            },
+        },
     };
     match found {
         Some(floors) => {

@@ -52,3 +52,11 @@ pub fn exit_code(gates: &[Checked]) -> u8 {
         WELL
     }
 }
+
+/// Says that `--fail-on` was asked for where no cell could be compared; the exit code of that.
+pub fn nothing_compared() -> u8 {
+    output::say(
+        "ipcmatrix: --fail-on: no cell could be compared, so nothing tells whether there is a difference",
+    );
+    UNDECIDED
+}

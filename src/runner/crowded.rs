@@ -1,8 +1,7 @@
 //! CPUs that another task used while the workers of a visit shared them: visits on one CPU avoid them for a while, where another
 //! CPU will do. Pure: it is fed visits and asked before the next.
 
-use crate::cell::Axis;
-use crate::record::{DILATED, Outcome, Visit};
+use crate::record::{DILATED, Visit};
 use std::collections::BTreeMap;
 
 /// A CPU is avoided for so many visits, after another disturbed one for twice as many, and so on.
@@ -30,7 +29,7 @@ impl Crowded {
     /// Takes in a visit. Only those whose workers were pinned to one CPU, and of which one was always at work, tell whether
     /// something else had it.
     pub fn take(&mut self, visit: &Visit) {
-        let Some((cpu, dilation)) = shared_cpu(visit) else { return };
+        let Some((cpu, dilation)) = visit.shared_cpu().zip(visit.dilation()) else { return };
         for avoided in self.0.values_mut() {
             avoided.left = avoided.left.saturating_sub(1);
         }
@@ -44,18 +43,11 @@ impl Crowded {
     }
 }
 
-/// The CPU that all workers of a visit were pinned to, and how much longer it took than they worked.
-fn shared_cpu(visit: &Visit) -> Option<(usize, f64)> {
-    let Outcome::Measured(measured) = &visit.outcome else { return None };
-    let cpu = measured.one_cpu().filter(|_| visit.cell.word(Axis::Placement) == "same_cpu")?;
-    Some((cpu, visit.dilation()?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Cell, Measure, Value};
-    use crate::record::{Lead, Measured, Sample, WorkerSample};
+    use crate::cell::{Axis, Cell, Measure, Value};
+    use crate::record::{Lead, Measured, Outcome, Sample, WorkerSample};
     use crate::report::load::parse_run;
 
     /// A visit of two workers on those CPUs, each of which worked for half of that share of the time.

@@ -25,14 +25,12 @@ static HERE: OnceLock<Proximity> = OnceLock::new();
 /// Unavailable where there are too few CPUs or workers for the placement.
 pub fn place(placement: &str, workers: usize, avoided: &[usize]) -> Result<Placement, Refusal> {
     let allowed = allowed_cpus().map_err(|error| Refusal::failed("start", error))?;
-    let here = || HERE.get_or_init(|| Proximity::read(Path::new("/"), &in_order(&allowed)));
+    let order = in_order(&allowed);
+    let here = || HERE.get_or_init(|| Proximity::read(Path::new("/"), &order));
     match Class::named(placement) {
-        Some(class) => {
-            let here = here();
-            place_pair(class, workers, allowed, here)
-        }
-        None if placement == "same_cpu" && avoided.contains(&in_order(&allowed)[0]) => {
-            let cpu = other_cpu(&in_order(&allowed), avoided, here());
+        Some(class) => place_pair(class, workers, allowed, here()),
+        None if placement == "same_cpu" && avoided.contains(&order[0]) => {
+            let cpu = other_cpu(&order, avoided, here());
             Ok(Placement { pinned: Some(vec![cpu; workers]), allowed })
         }
         None => place_on(placement, workers, allowed),

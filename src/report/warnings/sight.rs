@@ -1,6 +1,5 @@
 //! What a detector sees of a visit: the visit, what disturbed its process, its round, and the other visits of its cell.
 
-use crate::cell::Axis;
 use crate::measure::stats::{LEAST_VISITS, median};
 use crate::record::{Measured, Noise, Outcome, Sample, Visit, WorkerSample};
 use crate::report::load::Run;
@@ -21,17 +20,6 @@ pub struct Sight<'a> {
     pub cell: &'a Others,
     /// The last CPU that visits on one CPU had, which they take where nothing keeps them off it.
     pub first_choice: Option<usize>,
-}
-
-impl Sight<'_> {
-    /// The CPU that its workers were pinned to, where it is one.
-    pub fn one_cpu(&self) -> Option<usize> {
-        pinned_cpu(self.visit, self.measured)
-    }
-}
-
-fn pinned_cpu(visit: &Visit, measured: &Measured) -> Option<usize> {
-    measured.one_cpu().filter(|_| visit.cell.word(Axis::Placement) == "same_cpu")
 }
 
 /// What is usual for a cell.
@@ -71,7 +59,7 @@ pub fn each(run: &Run, mut saw: impl FnMut(usize, &Sight)) {
     for (visit, noise) in run.visits.iter().zip(&noises) {
         if let Outcome::Measured(measured) = &visit.outcome {
             cells.entry(visit.cell_index).or_default().push((measured, *noise));
-            first_choice = first_choice.max(pinned_cpu(visit, measured));
+            first_choice = first_choice.max(visit.shared_cpu());
         }
     }
     let cells: BTreeMap<usize, Others> =

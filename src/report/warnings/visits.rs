@@ -104,7 +104,7 @@ pub fn thrifty(sight: &Sight) -> Option<f64> {
 
 /// Whether its workers shared another CPU than the one that comes first.
 pub fn aside(sight: &Sight) -> Option<f64> {
-    let aside = sight.one_cpu().zip(sight.first_choice).is_some_and(|(own, first)| own != first);
+    let aside = sight.visit.shared_cpu().zip(sight.first_choice).is_some_and(|(own, first)| own != first);
     word(aside)
 }
 
