@@ -76,6 +76,9 @@ pub struct Header {
     /// The class of the machine, as eight hexadecimal digits, and what it stands for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_class: Option<[String; 2]>,
+    /// The CPUs that the run may use, ascending; empty where that is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_cpus: Vec<u32>,
     /// CRC-32 of the program's file, in hexadecimal: only the same one may resume the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binary_crc32: Option<String>,

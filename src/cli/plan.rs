@@ -137,5 +137,6 @@ fn expected(text: &mut String, usual: f64, thrifty: f64, budget_s: f64, full_rou
 /// Seconds that a round of the available cells should take.
 fn round_s(matrix: &Matrix, effort: &Effort) -> f64 {
     let available = matrix.cells.iter().filter(|planned| planned.unavailable.is_none());
-    available.map(|planned| estimate::visit_ns(&planned.cell, effort)).sum::<u64>() as f64 / 1e9
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    available.map(|planned| estimate::visit_ns(&planned.cell, effort, cpus)).sum::<u64>() as f64 / 1e9
 }

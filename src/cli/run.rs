@@ -7,6 +7,7 @@ use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
 use crate::measure::clock::{Clock, Monotonic, utc_now};
+use crate::measure::stats::STEADY_VISITS;
 use crate::record::{Effort, Header, PlannedCell, Resumed, Table};
 use crate::report::cells::{Slot, slots};
 use crate::report::digits::counted;
@@ -31,7 +32,7 @@ pub const QUICK_BUDGET: Duration = Duration::from_secs(60);
 /// A day: `--test` and `--exact` end by themselves after one round.
 pub const NO_BUDGET: Duration = Duration::from_secs(24 * 3600);
 /// Rounds for everybody before a cell may be done.
-const FULL_ROUNDS: usize = 12;
+const FULL_ROUNDS: usize = STEADY_VISITS;
 const QUICK_FULL_ROUNDS: usize = 6;
 const THOROUGH_FULL_ROUNDS: usize = 22;
 /// What `--thorough` gets is so many times the usual budget.
@@ -218,6 +219,7 @@ pub fn header(
         budget_s: budget.as_secs_f64(),
         precision: amount.precision(),
         machine_class: environment.machine_class.clone(),
+        allowed_cpus: environment.allowed_cpus(),
         // Reading the whole program is for who may resume the run.
         binary_crc32: keeps_journal(arguments).then(resume::binary_crc32).flatten(),
         boot_crc32: boot_id.map(|boot_id| resume::boot_crc32(boot_id, &started)),

@@ -20,6 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("debug_build", debug_build),
     ("other_runs", other_runs),
     ("load", load),
+    ("pressure", pressure),
     ("virtual_machine", virtual_machine),
     ("steal", steal),
     ("cpu_quota", cpu_quota),
@@ -61,6 +62,19 @@ fn load(environment: &Environment) -> Checked {
             "they take CPU time and caches from what is measured; medians suffer more than floors",
             "end what is not needed; `ps -eo pcpu,pid,comm --sort=-pcpu | head` shows what is busy"
                 .to_owned(),
+        )
+    }))
+}
+
+/// Not a check that could not be made: what is missing is what the warning of a run needs.
+fn pressure(environment: &Environment) -> Checked {
+    let cpu = environment.activity.pressure.get("cpu").ok_or("not recorded")?;
+    Ok(cpu.reason().map(|reason| {
+        Trouble(
+            Note,
+            format!("the kernel does not tell how long tasks wait for a CPU ({reason})"),
+            "W009 (CPU pressure) cannot be told; W002 and W003 still tell of others on the CPUs",
+            "boot with psi=1; a kernel without CONFIG_PSI has none".to_owned(),
         )
     }))
 }

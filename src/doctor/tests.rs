@@ -84,10 +84,22 @@ fn a_debug_build_is_found() {
 #[test]
 fn every_check_has_a_name_of_its_own_and_a_trouble_above() {
     let all: Vec<&str> = cpu::CHECKS.iter().chain(system::CHECKS).map(|(name, _)| *name).collect();
-    let fired: BTreeSet<&str> =
-        TROUBLES.iter().flat_map(|(_, _, found)| found.iter().copied()).chain(["debug_build"]).collect();
+    let fired: BTreeSet<&str> = TROUBLES
+        .iter()
+        .flat_map(|(_, _, found)| found.iter().copied())
+        .chain(["debug_build", "pressure"])
+        .collect();
     assert_eq!(all.iter().copied().collect::<BTreeSet<_>>(), fired);
     assert_eq!(all.len(), fired.len());
+}
+
+#[test]
+fn a_kernel_that_tells_no_pressure_is_found() {
+    let saved = Saved::of(QUIET);
+    saved.remove("proc/pressure/cpu");
+    let diagnosis = diagnose(&seen(&saved));
+    assert_eq!((names(&diagnosis), diagnosis.unchecked.len()), (vec!["pressure"], 0));
+    assert!(diagnosis.findings[0].found.contains("no such file"), "{:?}", diagnosis.findings);
 }
 
 #[test]

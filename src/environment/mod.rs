@@ -94,6 +94,12 @@ impl Environment {
         environment
     }
 
+    /// The CPUs that this process may use, ascending; none where that cannot be read.
+    pub fn allowed_cpus(&self) -> Vec<u32> {
+        let allowed = self.cpu.allowed.known();
+        allowed.map_or(Vec::new(), |allowed| allowed.numbers().into_iter().collect())
+    }
+
     /// The text of `environment.json`, with a newline at its end.
     ///
     /// # Errors

@@ -420,6 +420,7 @@ mod tests {
             started: String::new(),
             machine_class: None,
             binary_crc32: None,
+            allowed_cpus: Vec::new(),
             boot_crc32: None,
             arms: None,
             tables: Vec::new(),

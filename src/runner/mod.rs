@@ -362,7 +362,10 @@ impl Run<'_> {
     /// What a visit of the cell should take: as long as the last one; before the first by its kind.
     fn likely_ns(&self, cell: usize) -> u64 {
         match self.schedule.expected_ns(cell) {
-            0 => estimate::visit_ns(&self.header.cells[cell].cell, &self.settings.effort),
+            0 => {
+                let header = self.header;
+                estimate::visit_ns(&header.cells[cell].cell, &self.settings.effort, header.allowed_cpus.len())
+            }
             seen_ns => seen_ns,
         }
     }

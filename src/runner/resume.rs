@@ -128,6 +128,7 @@ pub fn refusal(then: &Header, now: &Header) -> Option<String> {
     let (version, effort) = (&then.version, &then.effort);
     let percent = (then.precision * 1e6).round() / 1e4;
     let known = |fact: &Option<String>| fact.is_some();
+    let cpus = |header: &Header| header.allowed_cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     let rules = [
         (
             then.arms.is_none() && now.arms.is_none(),
@@ -150,7 +151,12 @@ pub fn refusal(then: &Header, now: &Header) -> Option<String> {
         (then.boot_crc32 == now.boot_crc32, "the machine was booted since, or this is another".to_owned()),
         (
             then.machine_class == now.machine_class,
-            "the machine is of another class now: other CPUs are allowed, or a limit was changed".to_owned(),
+            "the machine is of another class now: more or fewer CPUs are allowed, or a limit was changed"
+                .to_owned(),
+        ),
+        (
+            then.allowed_cpus == now.allowed_cpus,
+            format!("it was begun on the CPUs {}, now {} are allowed: use taskset(1)", cpus(then), cpus(now)),
         ),
         (then.effort == now.effort, format!("its effort is {effort}, not {}", now.effort)),
         (then.precision == now.precision, format!("it was begun with --precision {percent}%")),

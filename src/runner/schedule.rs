@@ -23,8 +23,8 @@ const LEAST_IN_ROUND: usize = 12;
 
 /// What decides which cell is visited when. Pure: it is fed outcomes and asked for the next round.
 pub trait Rounds {
-    /// Before each round: lets cells be done early where the rounds for every cell that are left would not be over in time, going
-    /// by the last visit of each. `spent_ns` is when the last visit ended, by the records and not by the clock, so that a run that is
+    /// Before each round: notes the time that is left, and lets cells be done early where the rounds for every cell that are left
+    /// would not be over in it, going by the last visit of each. `spent_ns` is when the last visit ended, by the records and not by the clock, so that a run that is
     /// resumed decides as it would have.
     fn begin_round(&mut self, round: usize, budget_s: f64, spent_ns: u64);
     /// The visits of the next round in their order, with the cells of each in theirs; empty when no cell wants
@@ -52,6 +52,8 @@ pub struct Schedule {
     full_rounds: usize,
     /// Visits from which on a cell may be done.
     looks_from: usize,
+    /// Nanoseconds that are left for visits, as far as it is known.
+    left_ns: f64,
 }
 
 impl Schedule {
@@ -68,6 +70,7 @@ impl Schedule {
             precision,
             full_rounds,
             looks_from: full_rounds,
+            left_ns: f64::INFINITY,
         }
     }
 
@@ -76,14 +79,35 @@ impl Schedule {
         states.filter(|(_, state)| state.standing == standing).map(|(index, _)| index).collect()
     }
 
-    /// Those of the active cells that a partial round visits: the ones with the widest intervals; of equally wide ones
-    /// those that come first.
-    fn widest(&self, active: &[usize]) -> Vec<usize> {
-        let wanted = active.len().div_ceil(WIDEST).max(LEAST_IN_ROUND);
-        let mut ranked = active.to_vec();
+    /// Those of the active cells that a partial round visits: of those that are worth it the ones with the widest intervals; of
+    /// equally wide ones those that come first.
+    fn widest(&self, worth: &[usize], active: &[usize]) -> Vec<usize> {
+        let wanted = worth.len().div_ceil(WIDEST).max(LEAST_IN_ROUND);
+        let mut ranked = worth.to_vec();
         ranked.sort_by(|one, other| self.states[*other].want().total_cmp(&self.states[*one].want()));
         ranked.truncate(wanted);
         self.in_company(ranked, active)
+    }
+
+    /// Those of the active cells that the time left should make precise, the ones that take least of it first; all where there are
+    /// none, or no end is known.
+    fn within_reach(&self, active: &[usize]) -> Vec<usize> {
+        if self.left_ns.is_infinite() {
+            return active.to_vec();
+        }
+        let needed = |cell: &usize| {
+            let visits = self.states[*cell].visits_to(self.precision)?;
+            Some((*cell, visits as f64 * self.expected_ns(*cell) as f64))
+        };
+        let mut ranked: Vec<(usize, f64)> = active.iter().filter_map(needed).collect();
+        ranked.sort_by(|one, other| one.1.total_cmp(&other.1));
+        let mut left_ns = self.left_ns;
+        let fits = |(_, needed_ns): &(usize, f64)| {
+            left_ns -= needed_ns;
+            left_ns >= 0.0
+        };
+        let reached: Vec<usize> = ranked.into_iter().take_while(fits).map(|(cell, _)| cell).collect();
+        if reached.is_empty() { active.to_vec() } else { reached }
     }
 
     /// Those cells with the active ones of their companies: they are compared with one another, so they are visited
@@ -104,8 +128,8 @@ impl Schedule {
     }
 
     /// Lets cells be done before the rounds for every cell are over, for want of time, as soon as every active one has as many
-    /// visits as an interval takes: what is left of these rounds is for the others. Cells that were not looked at for being in
-    /// them are looked at now.
+    /// visits as an interval takes: what is left of these rounds is for the others, as far as they are within reach. Cells that were
+    /// not looked at for being in them are looked at now.
     pub fn look_early(&mut self) {
         let least = self.full_rounds - self.full_rounds_left();
         self.looks_from = self.looks_from.min(least.max(LEAST_VISITS));
@@ -122,9 +146,9 @@ impl Schedule {
 
 impl Rounds for Schedule {
     fn begin_round(&mut self, round: usize, budget_s: f64, spent_ns: u64) {
-        let left_ns = budget_s * 1e9 - spent_ns as f64;
+        self.left_ns = budget_s * 1e9 - spent_ns as f64;
         let needed_ns = self.full_round_ns() as f64 * self.full_rounds_left() as f64;
-        if round > LEAST_VISITS && needed_ns > left_ns {
+        if round > LEAST_VISITS && needed_ns > self.left_ns {
             self.look_early();
         }
     }
@@ -135,9 +159,14 @@ impl Rounds for Schedule {
             return Vec::new();
         }
         active.shuffle(&mut self.order);
-        let lacking: Vec<usize> = active.iter().copied().filter(|cell| self.lacks(*cell) > 0).collect();
+        let short = self.looks_from < self.full_rounds;
+        let lacking = |cell: &usize| self.lacks(*cell) > 0;
+        // Rounds for every cell that are not cut short take what they take.
+        let worth =
+            if short || !active.iter().any(lacking) { self.within_reach(&active) } else { active.clone() };
+        let lacking: Vec<usize> = worth.iter().copied().filter(lacking).collect();
         let mut round =
-            if lacking.is_empty() { self.widest(&active) } else { self.in_company(lacking, &active) };
+            if lacking.is_empty() { self.widest(&worth, &active) } else { self.in_company(lacking, &active) };
         let mut done = self.with(Standing::Done);
         let wanted = done.len().div_ceil(SENTINELS);
         round.extend_from_slice(done.partial_shuffle(&mut self.order, wanted).0);

@@ -120,6 +120,7 @@ pub(super) fn header(cells: usize, budget_s: f64) -> Header {
         started: String::new(),
         machine_class: None,
         binary_crc32: Some("1".into()),
+        allowed_cpus: vec![0, 1],
         boot_crc32: Some("2".into()),
         arms: None,
         tables: vec![],

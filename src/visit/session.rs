@@ -90,11 +90,7 @@ pub fn run(
     let cpus = placement.cpus().len();
     let oversubscribed = contended && workload.workers() > cpus;
     let additive = !contended && (cpus == 1 || workload.workers() == 1);
-    let sampling = match (oversubscribed, additive) {
-        (true, _) => effort.oversubscribed,
-        (_, true) => effort.additive,
-        _ => effort.interacting,
-    };
+    let sampling = effort.sampling(contended, workload.workers(), cpus);
     let sampling = Sampling { target_ns: sampling.target_ns.min(workload.longest_batch_ns()), ..sampling };
     let least = if effort.fill_channels { workload.least_ops() } else { 1 };
 
@@ -113,7 +109,8 @@ pub fn run(
     workload.has_room(ops).map_err(Refusal::of_opening)?;
     // The book's untimed start is the untimed pass, so that its counts stay its counts.
     if !effort.exact && alone.is_none() {
-        session.warm_up(ops, effort.warm_up_ns)?;
+        // A batch of many turns is far longer than warming up takes.
+        session.warm_up(if oversubscribed { ops.div_ceil(10) } else { ops }, effort.warm_up_ns)?;
     }
     let samples = match alone {
         Some(before) => session.one_alone(before)?,

@@ -62,6 +62,7 @@ fn figure(placement: &str, visits: &[Measured], metric: Metric) -> Figure {
         started: String::new(),
         machine_class: None,
         binary_crc32: None,
+        allowed_cpus: Vec::new(),
         boot_crc32: None,
         arms: None,
         tables: Vec::new(),

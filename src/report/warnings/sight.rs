@@ -55,13 +55,15 @@ pub fn each(run: &Run, mut saw: impl FnMut(usize, &Sight)) {
     let canaries = canaries(&run.visits);
     let usual_ns = usual(&canaries);
     let mut cells: BTreeMap<usize, Vec<(&Measured, Option<&Noise>)>> = BTreeMap::new();
-    let mut first_choice = None;
+    let mut seen = None;
     for (visit, noise) in run.visits.iter().zip(&noises) {
         if let Outcome::Measured(measured) = &visit.outcome {
             cells.entry(visit.cell_index).or_default().push((measured, *noise));
-            first_choice = first_choice.max(visit.shared_cpu());
+            seen = seen.max(visit.shared_cpu());
         }
     }
+    // The last that is allowed. An older journal does not tell: the last that was shared.
+    let first_choice = run.header.allowed_cpus.last().map(|cpu| *cpu as usize).or(seen);
     let cells: BTreeMap<usize, Others> =
         cells.into_iter().map(|(index, visits)| (index, Others::of(&visits))).collect();
     for (place, (visit, noise)) in run.visits.iter().zip(noises).enumerate() {

@@ -5,6 +5,7 @@ use super::Finds::{Figure, Visit};
 use super::Unit::{Any, Number, Percent, Times};
 use super::{Detector, figures, visits};
 use crate::measure::stats::AUTOCORRELATION_LIMIT;
+use crate::measure::stats::distance::FAR_RATIO;
 use crate::record::DILATED;
 
 /// Every detector in the order of the codes. Codes are never used again for something else: new ones come last.
@@ -69,7 +70,7 @@ pub const DETECTORS: &[Detector] = &[
         code: "W006",
         name: "far CPUs",
         concern: Visits,
-        limit: 2.0,
+        limit: FAR_RATIO,
         unit: Times,
         text: "a cache line took longer between its CPUs than in the cell's nearest visit",
         advice: "A host moves its virtual CPUs: pin them there, or read cells across CPUs as a mixture of near and far.",

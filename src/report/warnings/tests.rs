@@ -247,7 +247,7 @@ fn a_slow_round_is_one_of_all_its_visits() {
 fn far_cpus() {
     for reading in [[90.0, 250.0], [250.0, 90.0], [250.0, 251.0]] {
         let far = third(APART, move |visit| measured(visit).ping_pong_ns = Some(reading));
-        fires("W006", 1, far, third(APART, |visit| measured(visit).ping_pong_ns = Some([100.0, 199.0])));
+        fires("W006", 1, far, third(APART, |visit| measured(visit).ping_pong_ns = Some([100.0, 149.0])));
     }
     let all_far = |visit: &mut Visit| {
         if visit.cell_index == APART {
@@ -312,6 +312,12 @@ fn how_it_was_made() {
         .filter(|visit| visit.cell.word(Axis::Placement) == "same_cpu" && visit.round > 1);
     let told = fired(&lasting).into_iter().find(|(code, ..)| *code == "W018").map(|(_, visits, _)| visits);
     assert_eq!(told, Some(moved.count()));
+    // All of them were: only the header knows.
+    let mut other = run(|_| ());
+    other.header.allowed_cpus = vec![0, 1, 2];
+    let all = other.visits.iter().filter(|visit| visit.shared_cpu().is_some()).count();
+    let told = fired(&other).into_iter().find(|(code, ..)| *code == "W018").map(|(_, visits, _)| visits);
+    assert_eq!(told, Some(all));
     fires("W015", 1, third(ONE, |visit| visit.thrifty = true), |_| ());
 }
 

@@ -168,7 +168,7 @@ fn each_difference_is_a_reason_of_its_own() {
     let then = header(2, 10.0);
     assert_eq!(refusal(&then, &then), None);
     type Change = fn(&mut Header);
-    let changes: [(&str, Change); 11] = [
+    let changes: [(&str, Change); 12] = [
         ("the matrix is another one", |now| now.matrix_crc32 = "x".into()),
         ("begun by version 0 of the program, this is 9", |now| now.version = "9".into()),
         ("another build", |now| now.binary_crc32 = Some("x".into())),
@@ -176,6 +176,7 @@ fn each_difference_is_a_reason_of_its_own() {
         ("booted since", |now| now.boot_crc32 = Some("x".into())),
         ("which boot this is cannot be read", |now| now.boot_crc32 = None),
         ("of another class now", |now| now.machine_class = Some(["1".into(), "one CPU".into()])),
+        ("begun on the CPUs 0,1, now 1,2 are allowed", |now| now.allowed_cpus = vec![1, 2]),
         ("its effort is default, not quick", |now| now.effort = "quick".into()),
         ("begun with --precision 3%", |now| now.precision = 0.01),
         ("begun with --seed 42", |now| now.seed = 43),

@@ -1,11 +1,16 @@
 //! How far one cell is: its visits, what they are worth, and whether it wants another.
 
 use crate::measure::stats::modes::Modes;
-use crate::measure::stats::{Estimate, LOOKS, loop_counts};
+use crate::measure::stats::{Estimate, LOOKS, loop_counts, median};
 use crate::record::{Measured, Outcome};
 
 /// A cell of two modes gets no visit after so many: more would only make its shares better known.
 pub const MOST_IN_TWO_MODES: usize = 20;
+
+/// Half the 95 % interval of a median of normal figures is so many standard deviations over the root of their number.
+const WIDTH_OF_ONE: f64 = 1.96 * 1.2533;
+/// Standard deviations of normal figures in their median distance from the median.
+const DEVIATIONS: f64 = 1.4826;
 
 /// Whether a cell wants another visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +103,18 @@ impl State {
         } else if visits >= MOST_IN_TWO_MODES {
             self.standing = Standing::TwoModes;
         }
+    }
+
+    /// Visits until the look at which its interval should be narrow enough, going by how far its figures lie from their median, which
+    /// a single disturbed one hardly moves; `None` where that is after the last look.
+    pub fn visits_to(&self, precision: f64) -> Option<usize> {
+        let shown = self.shown_ns();
+        let middle = median(&shown)?;
+        let away: Vec<f64> = shown.iter().map(|ns| (ns - middle).abs()).collect();
+        let deviation = DEVIATIONS * median(&away)? / middle.abs();
+        let needed = (WIDTH_OF_ONE * deviation / precision).powi(2);
+        let look = LOOKS.iter().find(|look| **look > shown.len() && **look as f64 >= needed)?;
+        Some(look - shown.len())
     }
 
     /// How much it wants another visit: the wider its interval, the more. After the last look nothing can make it

@@ -147,6 +147,49 @@ fn cells_are_done_early_when_told_and_not_before_the_sixth_visit_and_the_others_
     assert_eq!((late.done_cells(), late.full_rounds_left()), (10, 6), "looked at when they are told");
 }
 
+/// Forty cells after six rounds, short of time with so much of it left: ten swing by 3.5 % and want six visits of 1 ns more, the others by
+/// half. Those who are visited in the next round.
+fn next_with_left_ns(left_ns: u64) -> BTreeSet<usize> {
+    let mut schedule = Schedule::new(&cells(40), 1, 0.03, 12);
+    let mut visits = [0; 40];
+    let ns = |cell: usize, visit: usize| swinging(if cell < 10 { 0.035 } else { 0.5 }, visit);
+    for _ in 0..6 {
+        make(&mut schedule, &mut visits, ns);
+    }
+    schedule.begin_round(7, 1.0, 1_000_000_000 - left_ns);
+    make(&mut schedule, &mut visits, ns)
+}
+
+#[test]
+fn short_of_time_those_come_first_whom_it_can_still_make_precise() {
+    assert_eq!(next_with_left_ns(100), (0..10).collect(), "six visits each of those that swing little");
+    assert_eq!(next_with_left_ns(35).len(), 5, "as many as there is time for");
+    assert_eq!(next_with_left_ns(5), (0..40).collect(), "all are alike where there is time for none");
+    assert_eq!(
+        next_with_left_ns(10_000),
+        (0..40).collect(),
+        "the rounds for all go on where there is time for them"
+    );
+}
+
+#[test]
+fn visits_until_precise_follow_from_how_far_figures_lie_from_their_median() {
+    let after = |figures: &[f64]| {
+        let mut state = State::new(false);
+        figures.iter().for_each(|ns| state.take(&measured(*ns, None), 1));
+        state.visits_to(0.03)
+    };
+    // Half of them lie 2 % away: a deviation of 2.97 %, which takes 5.9 visits for 3 %.
+    assert_eq!(after(&[98.0, 100.0, 102.0, 98.0, 100.0, 102.0, 100.0]), Some(5), "twelve is the next look");
+    assert_eq!(after(&[96.0, 104.0, 104.0, 96.0, 100.0]), Some(25), "24 visits, so the look at 30");
+    assert_eq!(after(&[50.0, 150.0, 100.0, 50.0, 150.0]), None, "no look is late enough");
+    assert_eq!(
+        after(&[100.0, 100.0, 100.0, 100.0, 100.0, 900.0]),
+        Some(6),
+        "one that was disturbed does not count"
+    );
+}
+
 /// Cells that are done after six visits of 1000 ns, up to 5 more or less, whose loops alone took `loop_ns`, up to
 /// `swing_ns` more or less in step with all.
 fn with_loops(loop_ns: f64, swing_ns: f64) -> usize {
