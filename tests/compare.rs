@@ -274,6 +274,7 @@ fn near_and_far_are_compared_within_their_stratum() {
     let strata = |row: &&Row| row.cell.word(Axis::Placement) == "cross_cpu";
     let crossing: Vec<&Row> = found.rows.iter().filter(strata).collect();
     assert_eq!(crossing.len(), 24, "twelve cells in two strata");
+    assert_eq!(found.mean_ratio().unwrap().1, cells().len(), "each cell counts once");
     assert!(
         crossing.chunks(2).all(|pair| {
             (pair[0].stratum, pair[1].stratum) == (Some(Distance::Near), Some(Distance::Far))

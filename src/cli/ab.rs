@@ -1,12 +1,13 @@
 //! `ab`: two arms of the same cells, compared.
 
-use super::arguments::{Ab as Arguments, FailOn, TextOrJson};
+use super::arguments::{Ab as Arguments, FailOn, Run, TextOrJson};
 use super::arms::{Arm, Comparison};
 use super::{REGRESSED, UNDECIDED, WELL, floors, gating, output, run};
 use crate::catalog::Catalog;
+use crate::record::Effort;
 use crate::report::comparison::{self, rows, word_of};
 use crate::report::document::Document;
-use crate::report::load::Run;
+use crate::report::load;
 use anyhow::Result;
 
 /// Compares the arms and returns the exit code.
@@ -19,14 +20,18 @@ pub fn ab(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         conduct: &arguments.conduct,
         arms: [Arm::parse("--a", &arguments.a, catalog)?, Arm::parse("--b", &arguments.b, catalog)?],
         least: arguments.least,
+        effort: Effort::DEFAULT,
         output: Some(arguments.output.clone()),
     };
-    let as_run = arguments.conduct.as_run(&arguments.selection, arguments.output.as_deref());
+    let as_run = Run {
+        muted: arguments.muted.clone(),
+        ..arguments.conduct.as_run(&arguments.selection, arguments.output.as_deref())
+    };
     let find = |class: Option<&[String; 2]>| floors::find(arguments.floors.as_deref(), class);
     let (measured, folder) = comparison.measure(&as_run, catalog, &find)?;
     let text = |document: &Document| match arguments.format {
         TextOrJson::Text => run::text(document),
-        TextOrJson::Json => comparison::json(&measured.run).map_err(Into::into),
+        TextOrJson::Json => comparison::json(&measured.run, arguments.muted.codes()).map_err(Into::into),
     };
     // Of a run that went well this is what came of its gates: a difference that was asked for is told before a gate that
     // nothing decides.
@@ -40,7 +45,7 @@ pub fn ab(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
 }
 
 /// The exit code that the verdicts have, as far as the user asked for one.
-fn checked(run: &Run, fail_on: &[FailOn]) -> u8 {
+fn checked(run: &load::Run, fail_on: &[FailOn]) -> u8 {
     let rows = rows(run);
     let any = |asked: FailOn, words: &[&str]| {
         fail_on.contains(&asked) && rows.iter().any(|row| words.contains(&word_of(row)))

@@ -123,6 +123,8 @@ pub struct Comparison<'a> {
     pub arms: [Arm; 2],
     /// The least effect of interest in every cell, as a part.
     pub least: Option<f64>,
+    /// How much a visit measures, as far as time is not short.
+    pub effort: Effort,
     /// Where the report goes; `None` keeps nothing.
     pub output: Option<Option<PathBuf>>,
 }
@@ -169,7 +171,7 @@ impl Comparison<'_> {
             None => None,
         };
         let journal = run::open(folder.as_deref(), &header, &environment)?;
-        let settings = settings(arguments, rounds as usize);
+        let settings = settings(arguments, self.effort, rounds as usize);
         let launches = self.arms.each_ref().map(|arm| arm.launch.clone());
         let work = Work::new(header, &settings, folder.clone(), journal);
         Ok((work.measure(settings, &mut Processes::of_arms(&signals, launches), &arguments.talk), folder))
@@ -213,9 +215,9 @@ impl Comparison<'_> {
     }
 }
 
-fn settings(arguments: &Arguments, rounds: usize) -> Settings {
+fn settings(arguments: &Arguments, effort: Effort, rounds: usize) -> Settings {
     Settings {
-        effort: Effort::DEFAULT,
+        effort,
         thrifty: Effort::THRIFTY,
         full_rounds: rounds,
         most_rounds: rounds,

@@ -6,7 +6,7 @@ use super::{FAILED, WELL, floors, output, usage};
 use crate::catalog::Catalog;
 use crate::compare::floors::{Floor, Floors};
 use crate::compare::pairs::{Found, Pair};
-use crate::record::Outcome;
+use crate::record::{Effort, Outcome};
 use crate::report::comparison::rows;
 use crate::report::digits::counted;
 use crate::report::load::Run;
@@ -22,6 +22,8 @@ pub fn calibrate(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
         conduct: &arguments.conduct,
         arms: [Arm::default(), Arm::default()],
         least: None,
+        // The least that a run measures in a visit: floors of it hold for those that measure more, too.
+        effort: Effort::THRIFTY,
         output: None,
     };
     let as_run = arguments.conduct.as_run(&arguments.selection, None);
@@ -30,6 +32,7 @@ pub fn calibrate(arguments: &Arguments, catalog: &Catalog) -> Result<u8> {
     let look = |class: Option<&[String; 2]>| {
         let class = class.ok_or_else(|| usage("the class of this machine cannot be told"))?;
         let place = floors::place(arguments.output.as_deref(), class)?;
+        floors::can_write(&place)?;
         let before = floors::read(&place, class, env!("CARGO_PKG_VERSION"))?;
         let _first = path
             .set((place, before.unwrap_or_else(|| Floors::new(env!("CARGO_PKG_VERSION"), class.clone()))));

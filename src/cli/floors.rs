@@ -4,6 +4,8 @@ use super::{output, usage};
 use crate::compare::floors::{Floors, SCHEMA};
 use crate::report::digits::counted;
 use anyhow::{Context, Result};
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::unistd::{AccessFlags, faccessat};
 use std::env;
 use std::fs;
 use std::io::ErrorKind;
@@ -118,6 +120,31 @@ pub fn find(named: Option<&Path>, class: Option<&[String; 2]>) -> Result<(Option
         }
         None => Ok((None, none(class))),
     }
+}
+
+/// Sees before anything is measured that the file could be written, and changes nothing.
+///
+/// # Errors
+/// A folder that cannot be written, or a file in place of one: exit code 2.
+pub fn can_write(path: &Path) -> Result<()> {
+    let folder = path.ancestors().skip(1).map(output::or_here).find(|folder| folder.exists());
+    let folder = folder.unwrap_or_else(|| output::or_here(Path::new("")));
+    let refused = |why: String| {
+        usage(format!(
+            "cannot write the floors {}: {why}; name a place that can be written with -o",
+            path.display()
+        ))
+    };
+    if path.is_dir() {
+        return Err(refused("it is a folder".to_owned()));
+    }
+    if !folder.is_dir() {
+        return Err(refused(format!("{} is no folder", folder.display())));
+    }
+    // As the user who runs it, not as who started a program with that user's rights.
+    let flags = AccessFlags::W_OK | AccessFlags::X_OK;
+    faccessat(AT_FDCWD, folder, flags, AtFlags::AT_EACCESS)
+        .map_err(|errno| refused(format!("{}: {}", folder.display(), errno.desc())))
 }
 
 /// Writes the file, whole or not at all, and the folder for it.

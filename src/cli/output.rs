@@ -111,10 +111,12 @@ pub fn replace(path: &Path, text: &str) -> Result<()> {
 }
 
 fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    }
+    or_here(path.parent().unwrap_or(path))
+}
+
+/// The folder of that name, which is the current one where it has none.
+pub fn or_here(folder: &Path) -> &Path {
+    if folder == Path::new("") { Path::new(".") } else { folder }
 }
 
 /// Makes the folder of a run: the one that was asked for, or `reports/DATE-MACHINE`, with a number behind

@@ -227,11 +227,15 @@ impl Comparison {
         self.rows.iter().filter_map(|row| row.found.as_ref().ok())
     }
 
-    /// The geometric mean of the ratios of times, new over base, over the rows that were compared, and their number.
+    /// The geometric mean of the ratios of times, new over base, over the cells that were compared, and their number. A cell of near
+    /// and far counts once, by the mean of both.
     pub fn mean_ratio(&self) -> Option<(f64, usize)> {
-        let logs: Vec<f64> = self.found().map(|found| found.effect.log_ratio).collect();
-        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-        (!logs.is_empty()).then(|| (mean.exp(), logs.len()))
+        let mean = |logs: &[f64]| logs.iter().sum::<f64>() / logs.len() as f64;
+        let compared = self.rows.iter().filter_map(|row| Some((&row.cell, row.found.as_ref().ok()?)));
+        let mut cells: BTreeMap<&Cell, Vec<f64>> = BTreeMap::new();
+        compared.for_each(|(cell, found)| cells.entry(cell).or_default().push(found.effect.log_ratio));
+        let logs: Vec<f64> = cells.values().map(|logs| mean(logs)).collect();
+        (!logs.is_empty()).then(|| (mean(&logs).exp(), logs.len()))
     }
 
     /// How many differences there are, where there are [`SUSPECT_FROM`] or more and all have one direction: a machine that

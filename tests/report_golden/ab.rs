@@ -4,15 +4,30 @@ use crate::{run, same_as};
 use ipcmatrix::record::{Outcome, Visit};
 use ipcmatrix::report::comparison;
 use ipcmatrix::report::load::Run;
+use ipcmatrix::report::warnings::{Code, Codes};
 use serde_json::{Value, json};
 
 fn parsed(run: &Run) -> Value {
-    serde_json::from_str(&comparison::json(run).unwrap()).unwrap()
+    serde_json::from_str(&comparison::json(run, Codes::default()).unwrap()).unwrap()
 }
 
 #[test]
 fn json_is_as_it_was() {
-    same_as("ab.json", &comparison::json(&run("ab")).unwrap());
+    same_as("ab.json", &comparison::json(&run("ab"), Codes::default()).unwrap());
+}
+
+#[test]
+fn muted_codes_are_named_and_left_out() {
+    let run = run("ab");
+    let with =
+        |muted: Codes| -> Value { serde_json::from_str(&comparison::json(&run, muted).unwrap()).unwrap() };
+    let all = with(Codes::default());
+    let codes = |document: &Value| document["cells"].to_string().matches("\"code\"").count();
+    let told = all["cells"].to_string();
+    let code = Code::all().find(|code| told.contains(code.detector().code)).expect("the run was disturbed");
+    let muted = with([code].into_iter().collect());
+    assert_eq!(muted["muted"], json!([code.detector().code]));
+    assert!(codes(&muted) < codes(&all) && !muted["cells"].to_string().contains(code.detector().code));
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn a_cell_that_an_arm_cannot_have_is_told() {
 fn undecided_cells_end_with_4() {
     let folder = tempfile::tempdir().unwrap();
     let words = ["--least", "0.0001%", "--fail-on", "undecided", "-o", "out", "--floors", "floors.json"];
-    calibrate(folder.path()).run().exits(0);
+    calibrate(folder.path()).args(["-o", "floors.json"]).run().exits(0);
     let path = folder.path().join("floors.json");
     // A floor that no difference passes.
     let mut floors = json(&std::fs::read_to_string(&path).unwrap());
@@ -141,13 +141,14 @@ fn bad_arms_are_mistakes() {
 }
 
 fn calibrate(folder: &Path) -> Program {
-    let words = ["calibrate", "--no-lock", "-q", "smoke", "--rounds", "6", "-o", "floors.json"];
+    let words = ["calibrate", "--no-lock", "-q", "smoke", "--rounds", "6"];
     Program::ipcmatrix(words.iter().chain(&PIPE)).folder(folder)
 }
 
 fn calibrated_floors_are_used() {
     let folder = tempfile::tempdir().unwrap();
-    calibrate(folder.path()).run().exits(0).prints(&["1 of 1 cell have a noise floor"]);
+    let into = ["-o", "floors.json"];
+    calibrate(folder.path()).args(into).run().exits(0).prints(&["1 of 1 cell have a noise floor"]);
     let there: Vec<_> =
         std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(there, ["floors.json"], "nothing else is written");
@@ -169,6 +170,10 @@ fn calibrated_floors_are_used() {
     let refused = with("other.json", "two").exits(2);
     assert!(refused.stderr.contains("it is of machine class 00000000"), "{}", refused.stderr);
     assert!(with("none.json", "two").exits(2).stderr.contains("there is no file none.json"));
+    for (place, why) in [(".", "it is a folder"), ("floors.json/deep/er.json", "floors.json is no folder")] {
+        let refused = calibrate(folder.path()).args(["-o", place]).run().exits(2);
+        assert!(refused.stderr.contains(why) && refused.stdout.is_empty(), "{}", refused.stderr);
+    }
     // The user's own folder, where nothing was named.
     let home = folder.path().join("data");
     let words = ["calibrate", "--no-lock", "-q", "smoke", "--rounds", "6"];

@@ -1,6 +1,6 @@
 //! What may be typed of comparisons: `ab`, `calibrate`.
 
-use super::{Run, Selection, Talk, TextOrJson, parse_budget, parse_deadline, parse_precision};
+use super::{Muted, Run, Selection, Talk, TextOrJson, parse_budget, parse_deadline, parse_precision};
 use clap::{Args, FromArgMatches, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -87,6 +87,8 @@ pub struct Ab {
     /// Noise floors of `calibrate -o` [default: those of this class of machine in the user's data folder]
     #[arg(long, value_name = "FILE")]
     pub floors: Option<PathBuf>,
+    #[command(flatten)]
+    pub muted: Muted,
     /// Shape of the document on standard output
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
     pub format: TextOrJson,

@@ -17,10 +17,10 @@ pub const SCHEMA: &str = "ipcmatrix.ab.v1";
 ///
 /// # Errors
 /// Where a number has no JSON form; none of those here lacks one.
-pub fn json(run: &Run) -> serde_json::Result<String> {
+pub fn json(run: &Run, muted: Codes) -> serde_json::Result<String> {
     let header = &run.header;
     let slots = slots(run, Metric::Figure);
-    let findings = Findings::of(run, Codes::default());
+    let findings = Findings::of(run, muted);
     let rows = rows(run);
     let document = json!({
         "schema": SCHEMA,
@@ -32,6 +32,7 @@ pub fn json(run: &Run) -> serde_json::Result<String> {
         "machine_class": header.machine_class,
         "seed": header.seed,
         "arms": header.arms,
+        "muted": muted.iter().map(|code| code.detector().code).collect::<Vec<_>>(),
         "verdict": verdict(&findings, &slots).map(|verdict| verdict.json()),
         "gates": gates::of_run(run, &slots).iter().map(Checked::json).collect::<Vec<_>>(),
         "gates_not_judged": unwatched(&header.gates).collect::<Vec<_>>(),
