@@ -30,7 +30,7 @@ pub struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   ipcmatrix run                          the tables of Stevens' Appendix A, in three minutes
-  ipcmatrix run --quick locks            lock primitives by thread count, in one minute
+  ipcmatrix run locks                    lock primitives by thread count, in seven minutes
   ipcmatrix init                         write my-matrix.toml, a matrix of your own to begin with
   ipcmatrix run my-matrix.toml -o out    run it
   ipcmatrix plan appendix                what would be run, what this machine refuses, and why

@@ -1,11 +1,12 @@
 //! Gates: those of a matrix file for runs that were made before, and what comes of them as an exit code.
 
-use super::{REGRESSED, UNDECIDED, WELL, matrices, output, usage};
+use super::{REGRESSED, UNDECIDED, UNSURE, WELL, matrices, output, usage};
 use crate::catalog::Catalog;
 use crate::cell::Cell;
 use crate::matrix::elsewhere;
 use crate::record::Gate;
 use crate::report::cells::{Slot, TEST_EFFORT};
+use crate::report::digits::counted;
 use crate::report::gates::{self, Checked, State};
 use crate::report::load::Run;
 use anyhow::Result;
@@ -59,4 +60,24 @@ pub fn nothing_compared() -> u8 {
         "ipcmatrix: --fail-on: no cell could be compared, so nothing tells whether there is a difference",
     );
     UNDECIDED
+}
+
+/// Whether every measured cell reached the precision, and one was, as an exit code. Those below resolution did not.
+pub fn strict(slots: &[Slot], precision: f64) -> u8 {
+    let measured: Vec<&Slot> = slots.iter().filter(|slot| slot.word() == "measured").collect();
+    if measured.is_empty() {
+        output::say("ipcmatrix: --strict: no cell was measured, so none is precise");
+        return UNSURE;
+    }
+    let reach = |slot: &&Slot| slot.figure().is_some_and(|figure| figure.reaches(precision));
+    let unsure = measured.len() - measured.into_iter().filter(reach).count();
+    if unsure == 0 {
+        return WELL;
+    }
+    output::say(&format!(
+        "ipcmatrix: {} did not reach ±{}%: use --budget, --precision or a filter",
+        counted(unsure, "measured cell"),
+        (precision * 1e6).round() / 1e4
+    ));
+    UNSURE
 }

@@ -4,6 +4,7 @@ use super::arguments::Plan as Arguments;
 use super::{WELL, matrices, output, run};
 use crate::catalog::Catalog;
 use crate::cell::Cell;
+use crate::environment::Environment;
 use crate::matrix::Matrix;
 use crate::measure::stats::{LEAST_VISITS, STEADY_VISITS};
 use crate::record::{Effort, PlannedCell, Unavailable};
@@ -11,6 +12,7 @@ use crate::runner::{estimate, exact, process};
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Prints the plan.
 ///
@@ -87,8 +89,9 @@ fn exact_time(text: &mut String, matrix: &Matrix, catalog: &Catalog) {
 
 fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
     let quick = arguments.amount.quick;
-    let usual = round_s(matrix, if quick { &Effort::QUICK } else { &Effort::DEFAULT });
-    let thrifty = round_s(matrix, if quick { &Effort::QUICK } else { &Effort::THRIFTY });
+    let cpus = Environment::read(Path::new("/")).allowed_cpus().len();
+    let usual = round_s(matrix, if quick { &Effort::QUICK } else { &Effort::DEFAULT }, cpus);
+    let thrifty = round_s(matrix, if quick { &Effort::QUICK } else { &Effort::THRIFTY }, cpus);
     let budget_s = run::budget(&arguments.amount, matrix).as_secs_f64();
     let _ = writeln!(text, "\none round: about {usual:.0} s; budget: {budget_s:.0} s");
     expected(text, usual, thrifty, budget_s, run::full_rounds(&arguments.amount));
@@ -108,7 +111,8 @@ fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
     } else {
         writeln!(
             text,
-            "too short for {LEAST_VISITS} visits a cell, which an interval needs: use --quick, a filter, or --budget {least_s:.0}s"
+            "too short for {LEAST_VISITS} visits a cell, which an interval needs: use {}a filter, or --budget {least_s:.0}s",
+            if quick { "" } else { "--quick, " }
         )
     };
 }
@@ -135,8 +139,7 @@ fn expected(text: &mut String, usual: f64, thrifty: f64, budget_s: f64, full_rou
 }
 
 /// Seconds that a round of the available cells should take.
-fn round_s(matrix: &Matrix, effort: &Effort) -> f64 {
+fn round_s(matrix: &Matrix, effort: &Effort, cpus: usize) -> f64 {
     let available = matrix.cells.iter().filter(|planned| planned.unavailable.is_none());
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     available.map(|planned| estimate::visit_ns(&planned.cell, effort, cpus)).sum::<u64>() as f64 / 1e9
 }

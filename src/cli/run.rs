@@ -2,7 +2,7 @@
 
 use super::arguments::{Amount, Run as Arguments, Talk};
 use super::resume::{self, Standing};
-use super::{FAILED, UNSURE, WELL, gating, matrices, output, plots};
+use super::{FAILED, WELL, gating, matrices, output, plots};
 use crate::catalog::Catalog;
 use crate::environment::Environment;
 use crate::matrix::Matrix;
@@ -10,7 +10,6 @@ use crate::measure::clock::{Clock, Monotonic, utc_now};
 use crate::measure::stats::STEADY_VISITS;
 use crate::record::{Effort, Header, PlannedCell, Resumed, Table};
 use crate::report::cells::{Slot, slots};
-use crate::report::digits::counted;
 use crate::report::document::{Document, document};
 use crate::report::load::{JOURNAL, Run};
 use crate::report::metric::Metric;
@@ -377,24 +376,8 @@ pub fn publish(
         Some(caught) => caught.exit_code(),
         None if failed => FAILED,
         None => match (gating::judge(run, &slots), arguments.strict) {
-            (WELL, true) => strict(&slots, run.header.precision),
+            (WELL, true) => gating::strict(&slots, run.header.precision),
             (code, _) => code,
         },
     })
-}
-
-/// Whether every measured cell reached the precision, as an exit code. Those below resolution did not.
-fn strict(slots: &[Slot], precision: f64) -> u8 {
-    let measured = slots.iter().filter(|slot| slot.word() == "measured");
-    let unsure =
-        measured.filter(|slot| !slot.figure().is_some_and(|figure| figure.reaches(precision))).count();
-    if unsure == 0 {
-        return WELL;
-    }
-    output::say(&format!(
-        "ipcmatrix: {} did not reach ±{}%: use --budget, --precision or a filter",
-        counted(unsure, "measured cell"),
-        (precision * 1e6).round() / 1e4
-    ));
-    UNSURE
 }

@@ -46,8 +46,8 @@ pub trait LogSink: Sync + Sized + 'static {
     /// The fewest lines of a batch of each worker: workers that begin some milliseconds apart, and what a socket holds,
     /// must not show.
     const LEAST_LINES: u64 = 10_000;
-    /// Nanoseconds that a batch need not exceed.
-    const LONGEST_BATCH_NS: u64 = u64::MAX;
+    /// Nanoseconds that a batch need not exceed: there is room for the lines of so much time.
+    const LONGEST_BATCH_NS: u64 = 20_000_000;
     /// What one worker logs with.
     type Writer: Writer;
 

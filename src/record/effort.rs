@@ -10,9 +10,9 @@ pub struct Effort {
     pub additive: Sampling,
     /// Two or more CPUs, or contended locks.
     pub interacting: Sampling,
-    /// Contended locks with more workers than CPUs; the length is for each worker that a CPU has.
+    /// Contended locks with more workers than CPUs; the length is for each worker that a CPU has, up to a second in all.
     pub oversubscribed: Sampling,
-    /// Batches are run for this long, and at least once, before the first sample.
+    /// Batches, or tenths of one where workers outnumber CPUs, are run for this long, and at least once, before the first sample.
     pub warm_up_ns: u64,
     /// Whether a batch must move many channel capacities. Only `--test`, which shows no figure, says no.
     pub fill_channels: bool,
@@ -36,6 +36,9 @@ const MS: u64 = 1_000_000;
 /// away after about 3 ms). In a sample of one or two turns a worker that is not interrupted while it holds the lock never
 /// waits: five threads on one CPU then took 0.45 to 0.75 times what they take in samples of 400 ms.
 const TURNS_NS: u64 = 50 * MS;
+
+/// No sample is meant to be longer, however many workers a CPU has: a visit must calibrate and be over by its deadline.
+const LONGEST_TURNS_NS: u64 = 1000 * MS;
 
 impl Effort {
     /// What `run` does.
@@ -80,7 +83,8 @@ impl Effort {
     pub fn sampling(&self, contended: bool, workers: usize, cpus: usize) -> Sampling {
         if contended && workers > cpus {
             let Sampling { samples, target_ns } = self.oversubscribed;
-            return Sampling { samples, target_ns: target_ns * workers as u64 / cpus.max(1) as u64 };
+            let shared_ns = target_ns.saturating_mul(workers as u64) / cpus.max(1) as u64;
+            return Sampling { samples, target_ns: shared_ns.min(target_ns.max(LONGEST_TURNS_NS)) };
         }
         let additive = !contended && (cpus == 1 || workers == 1);
         if additive { self.additive } else { self.interacting }
@@ -102,5 +106,27 @@ impl Effort {
             fill_channels: false,
             exact: true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_outnumbers_the_cpus_has_turns_of_his_own_in_a_sample() {
+        let target_ms = |contended, workers, cpus| {
+            let sampling = Effort::DEFAULT.sampling(contended, workers, cpus);
+            (sampling.samples, sampling.target_ns / MS)
+        };
+        assert_eq!(target_ms(true, 2, 1), (2, 100));
+        assert_eq!(target_ms(true, 5, 1), (2, 250));
+        assert_eq!(target_ms(true, 5, 2), (2, 125));
+        assert_eq!(target_ms(true, 64, 1), (2, 1000), "no longer than a visit has time for");
+        assert_eq!(target_ms(true, 2, 2), (5, 20), "each has a CPU");
+        assert_eq!(target_ms(false, 2, 1), (10, 5), "they take turns of their own accord");
+        assert_eq!(target_ms(false, 2, 2), (5, 20));
+        assert_eq!(target_ms(false, 1, 2), (10, 5));
+        assert_eq!(Effort::exactly(3).sampling(true, 5, 1), Sampling { samples: 3, target_ns: 0 });
     }
 }

@@ -1,6 +1,7 @@
 //! Two arms in the same rounds: both of a cell follow each other, in an order that is drawn for each round. Pure.
 
 use super::schedule::{Rounds, companies, visits};
+use crate::cell::{Axis, Cell};
 use crate::record::{Outcome, PlannedCell};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -8,13 +9,16 @@ use rand_chacha::ChaCha8Rng;
 
 /// Rounds over pairs of cells, which all stay in until one of the two gives nothing more.
 ///
-/// Both arms of a cell do as many operations a batch. Arm a chooses how many, so in the first round it comes first
-/// everywhere; a visit of arm b does more only where its channel is so large that they would not fill it often enough.
+/// Both arms of a cell do as many operations a batch where as many workers do them in the same place. Arm a chooses how many, so in the
+/// first round it comes first everywhere; a visit of arm b does more only where its channel is so large that they would not fill it
+/// often enough. With other workers, or elsewhere, a batch must have another length: each arm chooses its own.
 pub struct Pairs {
     /// Whether the pair wants visits.
     open: Vec<bool>,
     /// Pairs with the same number are visited together.
     companies: Vec<usize>,
+    /// Whether both arms of the pair do as many operations a batch.
+    alike: Vec<bool>,
     /// Of each cell of the header: operations of a batch, and nanoseconds of the last visit.
     seen: Vec<(Option<u64>, u64)>,
     rounds: usize,
@@ -30,6 +34,7 @@ impl Pairs {
         Pairs {
             open: a.iter().zip(b).map(available).collect(),
             companies: companies(a),
+            alike: a.iter().zip(b).map(|(a, b)| batches_are_alike(&a.cell, &b.cell)).collect(),
             seen: vec![(None, 0); cells.len()],
             rounds: 0,
             order: ChaCha8Rng::seed_from_u64(seed),
@@ -44,6 +49,10 @@ impl Pairs {
     fn partner(&self, cell: usize) -> usize {
         if cell < self.pairs() { cell + self.pairs() } else { cell - self.pairs() }
     }
+}
+
+fn batches_are_alike(a: &Cell, b: &Cell) -> bool {
+    (a.count(Axis::Workers), a.word(Axis::Placement)) == (b.count(Axis::Workers), b.word(Axis::Placement))
 }
 
 impl Rounds for Pairs {
@@ -75,7 +84,8 @@ impl Rounds for Pairs {
     }
 
     fn ops(&self, cell: usize) -> Option<u64> {
-        self.seen[cell].0.or(self.seen[self.partner(cell)].0)
+        let of_partner = self.alike[cell % self.pairs()].then(|| self.seen[self.partner(cell)].0).flatten();
+        self.seen[cell].0.or(of_partner)
     }
 
     fn expected_ns(&self, cell: usize) -> u64 {
@@ -128,6 +138,20 @@ mod tests {
         pairs.record(1, &measured(100.0, 77), 5);
         assert_eq!([0, 1, 2, 3].map(|cell| pairs.ops(cell)), [None, Some(77), None, Some(77)]);
         assert_eq!([0, 1, 2, 3].map(|cell| pairs.expected_ns(cell)), [0, 5, 0, 0]);
+    }
+
+    #[test]
+    fn arms_of_other_workers_or_places_choose_their_own_operations() {
+        use crate::cell::Value;
+        for (axis, other) in
+            [(Axis::Workers, Value::Count(5)), (Axis::Placement, Value::Word("cross_cpu".into()))]
+        {
+            let mut cells = header(2, 1.0).cells;
+            cells[1].cell = cells[0].cell.clone().with(axis, other);
+            let mut pairs = Pairs::new(&cells, 11);
+            pairs.record(0, &measured(100.0, 77), 5);
+            assert_eq!([0, 1].map(|cell| pairs.ops(cell)), [Some(77), None], "{axis:?}");
+        }
     }
 
     #[test]

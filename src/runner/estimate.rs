@@ -24,3 +24,33 @@ pub fn visit_ns(cell: &Cell, effort: &Effort, allowed_cpus: usize) -> u64 {
     let before_ns = if contended && workers > cpus { sampling.target_ns / 10 } else { sampling.target_ns };
     OVERHEAD_NS + effort.warm_up_ns + before_ns + u64::from(sampling.samples) * sampling.target_ns
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Value;
+
+    /// Milliseconds of a usual visit on two CPUs beyond the overhead and the warm-up.
+    fn ms(measure: Measure, workers: u64, placement: &str) -> u64 {
+        let cell = Cell::new(measure, "x").with(Axis::Placement, Value::Word(placement.into()));
+        let cell = if workers > 0 { cell.with(Axis::Workers, Value::Count(workers)) } else { cell };
+        (visit_ns(&cell, &Effort::DEFAULT, 2) - OVERHEAD_NS - Effort::DEFAULT.warm_up_ns) / 1_000_000
+    }
+
+    #[test]
+    fn a_visit_takes_its_samples_and_a_batch_before() {
+        assert_eq!(ms(Measure::Bandwidth, 0, "same_cpu"), 11 * 5);
+        assert_eq!(ms(Measure::Bandwidth, 0, "cross_cpu"), 6 * 20);
+        assert_eq!(ms(Measure::Increment, 1, "same_cpu"), 11 * 5);
+        assert_eq!(ms(Measure::Increment, 2, "cross_cpu"), 6 * 20);
+        assert_eq!(ms(Measure::Increment, 2, "same_llc"), 6 * 20);
+    }
+
+    #[test]
+    fn with_more_workers_than_cpus_it_takes_the_turns_of_all() {
+        assert_eq!(ms(Measure::Increment, 4, "same_cpu"), 2 * 200 + 20);
+        for placement in ["cross_cpu", "free", "same_llc"] {
+            assert_eq!(ms(Measure::Increment, 4, placement), 2 * 100 + 10, "{placement}");
+        }
+    }
+}

@@ -21,6 +21,21 @@ const WIDEST: usize = 3;
 /// disturbs one disturbs the next.
 const LEAST_IN_ROUND: usize = 12;
 
+/// What a cell lacks until its interval is narrow enough.
+struct Lack {
+    cell: usize,
+    /// `None` where no number of visits is enough.
+    visits: Option<usize>,
+    /// Nanoseconds of a visit of it and of all that are visited with it.
+    visit_ns: u64,
+}
+
+impl Lack {
+    fn ns(&self) -> f64 {
+        self.visits.map_or(f64::INFINITY, |visits| visits as f64 * self.visit_ns as f64)
+    }
+}
+
 /// What decides which cell is visited when. Pure: it is fed outcomes and asked for the next round.
 pub trait Rounds {
     /// Before each round: notes the time that is left, and lets cells be done early where the rounds for every cell that are left
@@ -89,25 +104,49 @@ impl Schedule {
         self.in_company(ranked, active)
     }
 
-    /// Those of the active cells that the time left should make precise, the ones that take least of it first; all where there are
-    /// none, or no end is known.
+    /// Those of the active cells that the time left should make precise, with others up to the least size of a round, the ones that take
+    /// least time first; all where the time will do for none, or no end is known.
     fn within_reach(&self, active: &[usize]) -> Vec<usize> {
         if self.left_ns.is_infinite() {
             return active.to_vec();
         }
-        let needed = |cell: &usize| {
-            let visits = self.states[*cell].visits_to(self.precision)?;
-            Some((*cell, visits as f64 * self.expected_ns(*cell) as f64))
+        let mut ranked: Vec<Lack> = active.iter().map(|cell| self.lack(*cell, active)).collect();
+        ranked.sort_by(|one, other| one.ns().total_cmp(&other.ns()));
+        match self.reached(&ranked) {
+            0 => active.to_vec(),
+            reached => {
+                ranked.truncate(reached.max(LEAST_IN_ROUND));
+                ranked.iter().map(|lack| lack.cell).collect()
+            }
+        }
+    }
+
+    /// What that active cell lacks until it is precise.
+    fn lack(&self, cell: usize, active: &[usize]) -> Lack {
+        let visited = active.iter().filter(|other| self.companies[**other] == self.companies[cell]);
+        Lack {
+            cell,
+            visits: self.states[cell].visits_to(self.precision),
+            visit_ns: visited.map(|cell| self.expected_ns(*cell)).sum(),
+        }
+    }
+
+    /// How many of those, from the first, are precise by the end, with the sentinels of their rounds. Cells that are visited together
+    /// take the time of their visits once.
+    fn reached(&self, ranked: &[Lack]) -> usize {
+        let done = self.with(Standing::Done);
+        let done_ns: u64 = done.iter().map(|cell| self.expected_ns(*cell)).sum();
+        let sentinels_ns = done_ns as f64 / SENTINELS as f64;
+        let (mut charged, mut rounds, mut needed_ns) = (HashMap::new(), 0, 0.0);
+        let fits = |lack: &&Lack| {
+            let Some(visits) = lack.visits else { return false };
+            let paid = charged.entry(self.companies[lack.cell]).or_insert(0);
+            needed_ns += visits.saturating_sub(*paid) as f64 * lack.visit_ns as f64;
+            *paid = visits.max(*paid);
+            rounds = rounds.max(visits);
+            needed_ns + rounds as f64 * sentinels_ns <= self.left_ns
         };
-        let mut ranked: Vec<(usize, f64)> = active.iter().filter_map(needed).collect();
-        ranked.sort_by(|one, other| one.1.total_cmp(&other.1));
-        let mut left_ns = self.left_ns;
-        let fits = |(_, needed_ns): &(usize, f64)| {
-            left_ns -= needed_ns;
-            left_ns >= 0.0
-        };
-        let reached: Vec<usize> = ranked.into_iter().take_while(fits).map(|(cell, _)| cell).collect();
-        if reached.is_empty() { active.to_vec() } else { reached }
+        ranked.iter().take_while(fits).count()
     }
 
     /// Those cells with the active ones of their companies: they are compared with one another, so they are visited

@@ -83,7 +83,12 @@ impl Against<'_> {
         let expected = format!("no verdict of a difference of {:.0} %", 100.0 * self.subject.least);
         let row = self.row(Kind::Same, self.subject.label.to_owned(), expected);
         let Some((effect, judged)) = judged.filter(|_| self.series.out.is_none()) else { return row };
-        let outcome = if judged.verdict.differs() { Outcome::Fail } else { Outcome::Pass };
+        let outcome = match judged.verdict.differs() {
+            true => Outcome::Fail,
+            // In so few rounds there is no verdict of a difference, whatever the difference.
+            false if effect.interval_95.is_none() => Outcome::Undecided,
+            false => Outcome::Pass,
+        };
         let figure = ratio(&effect, 1.0);
         let found = format!("{}, {}", percent(&figure), judged.verdict.word());
         Row { outcome, found, figure: Some(figure), ..row }

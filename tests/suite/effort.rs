@@ -33,6 +33,19 @@ fn strict() {
     let ended = ended.prints(&["1 measured"]);
     assert!(folder.path().join("out/README.md").exists(), "the report is written all the same");
     assert!(ended.stderr.contains("1 measured cell did not reach"), "{}", ended.stderr);
+    // Threads of one process do not exclude each other by it.
+    let words = [
+        "run",
+        "appendix",
+        "-q",
+        "--strict",
+        "-o",
+        "none",
+        "-f",
+        "mechanism:fcntl_lock spawn:threads workers:2",
+    ];
+    let none = Program::ipcmatrix(words).folder(folder.path()).run().exits(5);
+    assert!(none.stderr.contains("no cell was measured, so none is precise"), "{}", none.stderr);
 }
 
 fn plan_gives_a_range() {

@@ -60,7 +60,7 @@ Examples:
   ipcmatrix ab --a base --b env:GLIBC_TUNABLES=glibc.pthread.rseq=0 locks --least 3%
   ipcmatrix ab --a bin:old/ipcmatrix --b base smoke --fail-on slower,undecided --format json
 
-Arm a chooses how many operations a batch has, for both. Gates of the matrix ([[gate]]) are held against arm b, slow-downs
+Arm a chooses how many operations a batch has, for both where they have as many workers in the same place. Gates of the matrix ([[gate]]) are held against arm b, slow-downs
 are those of arm b against arm a.
 Exit codes: those of run, of gates too; with --fail-on 3 for a difference and 4 for cells that are undecided or not compared,
 and 4 where no cell could be compared, whichever was asked for.";
@@ -109,7 +109,9 @@ pub enum FailOn {
 }
 
 const CALIBRATE_EXAMPLES: &str = "\
-Both arms are the same, so whatever lies between them is noise. Cells that were calibrated before are replaced, others kept.
+Both arms are the same, so whatever lies between them is noise. Visits are as short as those of a run that is short of time, so
+that the floors hold for every run; to one that measures longer they are a little high. Cells that were calibrated before are
+replaced, others kept.
 
 Examples:
   ipcmatrix calibrate

@@ -75,7 +75,9 @@ pub fn migrations(sight: &Sight) -> Option<f64> {
         let workers = pair[0].workers.iter().zip(&pair[1].workers);
         workers.filter(|(one, next)| one.cpu != next.cpu).count()
     };
-    Some(sight.measured.samples.windows(2).map(moved).sum::<usize>() as f64)
+    // One sample has none before it.
+    let pairs = sight.measured.samples.windows(2);
+    (pairs.len() > 0).then(|| pairs.map(moved).sum::<usize>() as f64)
 }
 
 /// How many times more or fewer context switches an operation it had than the median visit of its cell.

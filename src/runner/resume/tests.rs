@@ -108,6 +108,33 @@ fn a_run_that_becomes_thrifty_in_its_second_round_stays_so() {
     assert!(whole.visits.iter().filter(short).count() < whole.visits.len());
 }
 
+/// Forty restless cells: the even ones differ so little from visit to visit that twelve visits make them precise, the odd ones never are.
+fn restless() -> Vec<Script> {
+    let restless = |cell: u64| -> Script {
+        Box::new(move |visit| {
+            let apart = if cell.is_multiple_of(2) { 4.0 } else { 60.0 };
+            let ns = 100.0 + apart * [-1.0, 0.5, -0.5, 1.0, 0.0][visit % 5];
+            (10 * MS, Ok(measured(ns, 1000 + cell)))
+        })
+    };
+    (0..40).map(restless).collect()
+}
+
+#[test]
+fn a_run_that_is_short_after_six_rounds_is_the_same_when_it_is_resumed() {
+    let settings = Settings { full_rounds: 12, ..SETTINGS };
+    // Room for six rounds, 39 visits more, and one that is dropped.
+    let whole = cut_everywhere(&header(40, 2.7995), &settings, restless);
+    assert_eq!(whole.end.reason, "budget");
+    let visits = |cell: usize| whole.visits.iter().filter(|visit| visit.cell_index == cell).count();
+    let of = |remainder: usize| (0..40).filter(|cell| cell % 2 == remainder).map(visits).collect::<Vec<_>>();
+    let (even, odd) = (of(0), of(1));
+    assert!(
+        odd.iter().all(|visits| *visits == 6) && even.iter().any(|visits| *visits >= 8),
+        "{even:?} {odd:?}"
+    );
+}
+
 #[test]
 fn the_budget_counts_what_was_spent_before() {
     let header = header(4, 1.0);

@@ -1,14 +1,15 @@
 //! How far one cell is: its visits, what they are worth, and whether it wants another.
 
 use crate::measure::stats::modes::Modes;
-use crate::measure::stats::{Estimate, LOOKS, loop_counts, median};
+use crate::measure::stats::{Estimate, LEAST_VISITS, LOOKS, loop_counts, median};
 use crate::record::{Measured, Outcome};
 
 /// A cell of two modes gets no visit after so many: more would only make its shares better known.
 pub const MOST_IN_TWO_MODES: usize = 20;
 
-/// Half the 95 % interval of a median of normal figures is so many standard deviations over the root of their number.
-const WIDTH_OF_ONE: f64 = 1.96 * 1.2533;
+/// The larger side of the 95 % interval of a median of normal figures is about so many standard deviations over the root of their
+/// number: half of it, and a quarter more.
+const WIDTH_OF_ONE: f64 = 1.96 * 1.2533 * 1.25;
 /// Standard deviations of normal figures in their median distance from the median.
 const DEVIATIONS: f64 = 1.4826;
 
@@ -106,13 +107,14 @@ impl State {
     }
 
     /// Visits until the look at which its interval should be narrow enough, going by how far its figures lie from their median, which
-    /// a single disturbed one hardly moves; `None` where that is after the last look.
+    /// a single disturbed one hardly moves, and by how many of them they are worth; `None` where that is after the last look.
     pub fn visits_to(&self, precision: f64) -> Option<usize> {
         let shown = self.shown_ns();
-        let middle = median(&shown)?;
-        let away: Vec<f64> = shown.iter().map(|ns| (ns - middle).abs()).collect();
-        let deviation = DEVIATIONS * median(&away)? / middle.abs();
-        let needed = (WIDTH_OF_ONE * deviation / precision).powi(2);
+        let Estimate { value, effective_visits, .. } = Estimate::of(&shown)?;
+        let away: Vec<f64> = shown.iter().map(|ns| (ns - value).abs()).collect();
+        let deviation = DEVIATIONS * median(&away)? / value.abs();
+        let independent = (WIDTH_OF_ONE * deviation / precision).powi(2).max(LEAST_VISITS as f64);
+        let needed = independent * shown.len() as f64 / effective_visits;
         let look = LOOKS.iter().find(|look| **look > shown.len() && **look as f64 >= needed)?;
         Some(look - shown.len())
     }
