@@ -219,6 +219,10 @@ pub struct Measured {
     /// cell was measured and right after; where workers were pinned to two CPUs. Also where the visit was to several cells.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ping_pong_ns: Option<[f64; 2]>,
+    /// Nanoseconds that arithmetic of independent steps took on the CPUs of the visit, on the slowest of them, right before this cell was
+    /// measured and right after; where workers were pinned. Longer where another thread uses the core.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub whole_core_ns: Option<[u64; 2]>,
     /// What the loop cost, where the workload has a twin; not subtracted from the numbers above.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overhead: Option<Overhead>,
@@ -409,6 +413,7 @@ mod tests {
             flags: Vec::new(),
             overhead: None,
             ping_pong_ns: None,
+            whole_core_ns: None,
             effective: Effective::new(),
             proofs: Vec::new(),
             samples,

@@ -268,3 +268,31 @@ fn near_is_compared_with_near() {
     let found = pairs(&header, &arms, &visits).remove(0).found.unwrap();
     assert_eq!((found.log_ratios, found.alone), (vec![0.0; 8], 8));
 }
+
+/// Another guest that takes the core between the arms of a round is no difference of the arms, where rounds enough are left to tell.
+#[test]
+fn alone_is_compared_with_alone() {
+    let recorded = recorded_visit(&template());
+    let on = |core_ns: u64, ns: f64| {
+        let Outcome::Measured(mut measured) = measured(&recorded, ns) else {
+            unreachable!("it was measured")
+        };
+        measured.whole_core_ns = Some([core_ns, core_ns]);
+        Outcome::Measured(measured)
+    };
+    let (alone, shared) = (|| on(40_000, 100.0), || on(65_000, 150.0));
+    let header = header(1, 12);
+    let arms = header.arms.clone().unwrap();
+    let found = |unlike: u32| {
+        let visits = rounds(&recorded, 12, |round| match round {
+            round if round < unlike => [alone(), shared()],
+            round if round % 2 == 0 => [shared(), shared()],
+            _ => [alone(), alone()],
+        });
+        let found = pairs(&header, &arms, &visits).remove(0).found.unwrap();
+        (found.log_ratios, found.alone)
+    };
+    assert_eq!(found(6), (vec![0.0; 6], 12));
+    let (ratios, without) = found(7);
+    assert_eq!((ratios.len(), without), (12, 0), "five would have no interval");
+}

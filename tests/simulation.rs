@@ -122,6 +122,7 @@ fn visit_of(samples: &[f64], flags: &[&str]) -> Measured {
         flags: flags.iter().map(ToString::to_string).collect(),
         overhead: None,
         ping_pong_ns: None,
+        whole_core_ns: None,
         effective: Default::default(),
         proofs: Vec::new(),
         samples: Vec::new(),

@@ -1,9 +1,10 @@
 //! The visits of two arms as pairs of one round.
 
+use super::cores::Cores;
 use super::{Effect, LEAST_ADDITIVE, LEAST_INTERACTING, Margin, log_of};
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::distance::Limit;
-use crate::measure::stats::{Estimate, loop_counts};
+use crate::measure::stats::{Estimate, LEAST_VISITS, loop_counts};
 use crate::record::{Arms, Header, Measured, Outcome, PlannedCell, Visit};
 use std::collections::BTreeMap;
 
@@ -68,6 +69,7 @@ pub fn pairs<'a>(header: &'a Header, arms: &Arms, visits: &[Visit]) -> Vec<Pair<
         by_cell[visit.cell_index].push(visit);
     }
     let (visits_a, visits_b) = by_cell.split_at(of_a.len());
+    let cores = Cores::of(visits);
     let one = |index: usize| {
         let planned = [&of_a[index], &of_b[index]];
         let margin = Margin {
@@ -76,7 +78,7 @@ pub fn pairs<'a>(header: &'a Header, arms: &Arms, visits: &[Visit]) -> Vec<Pair<
             ),
             floor: arms.floors.get(index).copied().flatten(),
         };
-        let found = find(planned, [&visits_a[index], &visits_b[index]], margin);
+        let found = find(planned, [&visits_a[index], &visits_b[index]], margin, &cores);
         Pair { a: &of_a[index].cell, b: &of_b[index].cell, found }
     };
     (0..of_a.len()).map(one).collect()
@@ -89,7 +91,12 @@ pub fn least(cell: &Cell) -> f64 {
     if additive { LEAST_ADDITIVE } else { LEAST_INTERACTING }
 }
 
-fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> Result<Found, Missing> {
+fn find(
+    planned: [&PlannedCell; 2],
+    visits: [&[&Visit]; 2],
+    margin: Margin,
+    cores: &Cores,
+) -> Result<Found, Missing> {
     let [by_round_a, by_round_b] = visits.map(by_round);
     missing("a", planned[0], visits[0], false)?;
     missing("b", planned[1], visits[1], !by_round_a.is_empty())?;
@@ -104,7 +111,7 @@ fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> R
                 a.is_some() && a == b
             })
     };
-    let both: Vec<(&Measured, &Measured)> = in_round.filter(same_place).collect();
+    let both = on_like_cores(in_round.filter(same_place).collect(), cores);
     let alone = by_round_a.len() + by_round_b.len() - 2 * both.len();
     let (Some((first_a, first_b)), net) = (both.first(), loops_count(&both)) else {
         return Err(Missing::NotVisited);
@@ -123,6 +130,20 @@ fn find(planned: [&PlannedCell; 2], visits: [&[&Visit]; 2], margin: Margin) -> R
     let estimates = (arm(0), arm(1), Effect::of_pairs(&log_ratios));
     let (Some(a_ns), Some(b_ns), Some(effect)) = estimates else { return Err(Missing::BelowResolution) };
     Ok(Found { a_ns, b_ns, both_ns, log_ratios, effect, margin, net, ops, alone })
+}
+
+/// Those of the pairs that had their cores both alone or both shared, where that is known and enough of them are left for an interval; else
+/// all. Which it was is no matter of the figures, so this takes no side.
+fn on_like_cores<'a>(
+    both: Vec<(&'a Measured, &'a Measured)>,
+    cores: &Cores,
+) -> Vec<(&'a Measured, &'a Measured)> {
+    let alike = |(a, b): &&(&Measured, &Measured)| {
+        let side = cores.side(a);
+        side.is_some() && side == cores.side(b)
+    };
+    let kept: Vec<(&Measured, &Measured)> = both.iter().filter(alike).copied().collect();
+    if kept.len() < LEAST_VISITS { both } else { kept }
 }
 
 /// What parts visits whose CPUs were near from those whose were far, where a host moved them.

@@ -6,6 +6,7 @@ use super::net::{self, Off};
 use super::relate::{relate_to_copy, relate_to_reference, relate_to_single};
 use super::strata::{self, Stratum};
 use crate::cell::{Axis, Cell, Measure};
+use crate::compare::cores::Cores;
 use crate::measure::stats::modes::Modes;
 use crate::measure::stats::trend::trend;
 use crate::measure::stats::{Estimate, Grade, median};
@@ -149,9 +150,11 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
         Slot::Measured(_) | Slot::BelowResolution { .. } if run.header.effort == TEST_EFFORT => Slot::Works,
         slot => slot,
     };
+    let cores = Cores::of(&run.visits);
     let planned = run.header.cells.iter().zip(visits).enumerate();
-    let mut slots: Vec<Slot> =
-        planned.map(|(index, (planned, visits))| shown(slot(metric, index, planned, &visits))).collect();
+    let mut slots: Vec<Slot> = planned
+        .map(|(index, (planned, visits))| shown(slot(metric, index, planned, &visits, &cores)))
+        .collect();
     match metric {
         Metric::PercentOfMemoryCopy => relate_to_copy(run, &mut slots),
         Metric::CallsPerSelectCall => relate_to_reference(run, &mut slots),
@@ -162,7 +165,7 @@ pub fn slots(run: &Run, metric: Metric) -> Vec<Slot> {
 }
 
 /// What came of one cell. A failed visit fails it; then the visits that were measured count.
-fn slot(metric: Metric, cell_index: usize, planned: &PlannedCell, visits: &[&Visit]) -> Slot {
+fn slot(metric: Metric, cell_index: usize, planned: &PlannedCell, visits: &[&Visit], cores: &Cores) -> Slot {
     if let Some(failure) = failure(visits) {
         return Slot::Failed(failure);
     }
@@ -173,7 +176,7 @@ fn slot(metric: Metric, cell_index: usize, planned: &PlannedCell, visits: &[&Vis
     match (measured.is_empty(), refused) {
         (true, Some((_, unavailable))) => Slot::Unavailable(unavailable),
         (true, None) => Slot::NotVisited,
-        (false, refused) => figure(metric, (cell_index, &planned.cell), &measured, refused),
+        (false, refused) => figure(metric, (cell_index, &planned.cell), &measured, cores, refused),
     }
 }
 
@@ -208,6 +211,7 @@ fn figure(
     metric: Metric,
     (cell_index, cell): (usize, &Cell),
     measured: &[&Measured],
+    cores: &Cores,
     refused: Option<(usize, Unavailable)>,
 ) -> Slot {
     let off = net::off(metric, measured);
@@ -233,7 +237,7 @@ fn figure(
         let left: Vec<f64> = raw.iter().zip(&off).map(|(raw, off)| raw - net::of(metric, off)).collect();
         shown(metric, cell, &left, &visits, &off).map(|(estimate, _)| estimate)
     };
-    let modes = strata::split(cell, measured, of_stratum).or(modes);
+    let modes = strata::split(cell, measured, cores, of_stratum).or(modes);
     let ops = measured.iter().map(|measured| measured.ops);
     Slot::Measured(Box::new(Figure {
         cell_index,
@@ -378,6 +382,7 @@ mod tests {
             flags: Vec::new(),
             overhead: Some(Overhead { twin_ns, twin_cpu_ns: twin_ns, net_ns: raw_ns - twin_ns }),
             ping_pong_ns: None,
+            whole_core_ns: None,
             effective: Default::default(),
             proofs: Vec::new(),
             samples: vec![Sample {

@@ -313,12 +313,12 @@ fn remarks(row: &Row) -> Vec<String> {
     if found.ops[0] != found.ops[1] {
         let [a, b] = found.ops;
         remarks.push(format!(
-            "batches of {a} operations in arm a, of {b} in arm b, whose channel asks for more"
+            "batches of {a} operations in arm a, of {b} in arm b, as its channel, workers or place ask for"
         ));
     }
     if found.alone > 0 {
         let visits = counted(found.alone, "visit");
-        remarks.push(format!("{visits} without a partner in the same round and place: not compared"));
+        remarks.push(format!("{visits} without a partner in the same round, in the same place and with its cores as much for itself: not compared"));
     }
     remarks
 }

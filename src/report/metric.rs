@@ -257,6 +257,7 @@ mod tests {
             flags: Vec::new(),
             overhead: None,
             ping_pong_ns: None,
+            whole_core_ns: None,
             effective: Default::default(),
             proofs: Vec::new(),
             samples: vec![sample(durations_ns)],

@@ -1,7 +1,8 @@
 //! Figures that are mixtures, told apart by what is known of the visits: `free` workers that were on one CPU or on several,
-//! and two CPUs that were near to each other or far.
+//! two CPUs that were near to each other or far, and cores that the workers had alone or shared with others.
 
 use crate::cell::{Axis, Cell};
+use crate::compare::cores::{Core, Cores};
 use crate::measure::stats::distance::{Distance, LEAST_VISITS, Limit};
 use crate::measure::stats::modes::{Mode, Modes, distant};
 use crate::measure::stats::{Estimate, median};
@@ -17,10 +18,15 @@ const BY_DISTANCE: &str = "grade U: the two CPUs were near to each other in some
                            1.5 times as long there and back, as when a host moves the CPUs of a virtual machine): each is shown by its \
                            median with its share of the visits; visits in which it changed are in neither";
 
+const BY_CORE: &str = "grade U: in some visits the workers had their cores alone, in others another thread used them too (arithmetic that could use a \
+                       whole core took over 1.1 times as long): each is shown by its median with its share of the visits; visits in which it \
+                       changed are in neither";
+
 /// The footnote of a figure that is told in two strata; `None` where its parts have no names.
 pub fn footnote(modes: &Modes) -> Option<&'static str> {
     match modes.0[0].name {
         ONE_CPU | SEVERAL_CPUS => Some(BY_CPU),
+        name if [Core::Alone, Core::Shared].iter().any(|of| of.word() == name) => Some(BY_CORE),
         name => [Distance::Near, Distance::Far].iter().any(|of| of.word() == name).then_some(BY_DISTANCE),
     }
 }
@@ -46,23 +52,40 @@ impl Stratum {
 pub fn split(
     cell: &Cell,
     measured: &[&Measured],
+    cores: &Cores,
     figure: impl Fn(&Stratum) -> Option<Estimate>,
 ) -> Option<Modes> {
-    let [one, other] = strata(cell, measured)?.map(|stratum| {
-        figure(&stratum).map(|estimate| Mode { estimate, share: stratum.share, name: stratum.name })
-    });
-    // Sorts them.
-    let modes = Modes([one?, other?]).map(Estimate::clone);
-    let [smaller, greater] = modes.0.map(|mode| mode.estimate.value);
-    distant(smaller, greater).then_some(modes)
+    strata(cell, measured, cores).into_iter().find_map(|both| {
+        let [one, other] = both.map(|stratum| {
+            figure(&stratum).map(|estimate| Mode { estimate, share: stratum.share, name: stratum.name })
+        });
+        // Sorts them.
+        let modes = Modes([one?, other?]).map(Estimate::clone);
+        let [smaller, greater] = modes.0.map(|mode| mode.estimate.value);
+        distant(smaller, greater).then_some(modes)
+    })
 }
 
-/// The two strata of a cell's visits, where it has two.
-fn strata(cell: &Cell, measured: &[&Measured]) -> Option<[Stratum; 2]> {
-    match cell.word(Axis::Placement) {
-        "free" => Some(by_cpu(measured)).filter(|strata| strata.iter().all(Stratum::is_one)),
-        _ => by_distance(measured),
-    }
+/// The pairs of strata that a cell's visits have, what matters most first.
+fn strata(cell: &Cell, measured: &[&Measured], cores: &Cores) -> Vec<[Stratum; 2]> {
+    let pairs = match cell.word(Axis::Placement) {
+        "free" => vec![by_cpu(measured)],
+        _ => by_distance(measured).into_iter().chain([by_core(measured, cores)]).collect(),
+    };
+    pairs.into_iter().filter(|both| both.iter().all(Stratum::is_one)).collect()
+}
+
+/// Visits by who had the cores of their CPUs.
+fn by_core(measured: &[&Measured], cores: &Cores) -> [Stratum; 2] {
+    [Core::Alone, Core::Shared]
+        .map(|wanted| of_side(measured, wanted.word(), |_, measured| cores.side(measured) == Some(wanted)))
+}
+
+/// The visits of which that holds, by their places.
+fn of_side(measured: &[&Measured], name: &'static str, holds: impl Fn(usize, &Measured) -> bool) -> Stratum {
+    let kept = measured.iter().enumerate().filter(|(place, measured)| holds(*place, measured));
+    let visits: Vec<(usize, Measured)> = kept.map(|(place, measured)| (place, (*measured).clone())).collect();
+    Stratum { name, share: visits.len() as f64 / measured.len() as f64, visits }
 }
 
 /// Samples by whether the workers shared a CPU at their end.
@@ -103,11 +126,11 @@ fn only(measured: &Measured, wanted: impl Fn(&Sample) -> bool) -> Option<Measure
 fn by_distance(measured: &[&Measured]) -> Option<[Stratum; 2]> {
     let ways: Vec<[f64; 2]> = measured.iter().map(|measured| measured.ping_pong_ns).collect::<Option<_>>()?;
     let limit = Limit::of(&ways)?;
-    Some([Distance::Near, Distance::Far].map(|wanted| {
-        let places = (0..measured.len()).filter(|place| limit.side(ways[*place]) == Some(wanted));
-        let visits: Vec<_> = places.map(|place| (place, measured[place].clone())).collect();
-        Stratum { name: wanted.word(), share: visits.len() as f64 / measured.len() as f64, visits }
-    }))
+    Some(
+        [Distance::Near, Distance::Far].map(|wanted| {
+            of_side(measured, wanted.word(), |place, _| limit.side(ways[place]) == Some(wanted))
+        }),
+    )
 }
 
 #[cfg(test)]

@@ -20,6 +20,18 @@ pub fn pin(cpu: usize) -> io::Result<()> {
     }
 }
 
+/// Does that on one CPU, and may then use the CPUs that it could use before.
+///
+/// # Errors
+/// Those of [`pin`], or sched_setaffinity(2) afterwards.
+pub fn on<R>(cpu: usize, work: impl FnOnce() -> R) -> io::Result<R> {
+    let before = sched_getaffinity(Pid::from_raw(0))?;
+    pin(cpu)?;
+    let done = work();
+    sched_setaffinity(Pid::from_raw(0), &before)?;
+    Ok(done)
+}
+
 /// The CPUs that the calling thread may use, ascending.
 ///
 /// # Errors

@@ -24,6 +24,7 @@ pub fn measured(figures: Figures, effective: Effective) -> Measured {
         flags: flags(&figures, &effective),
         overhead: None,
         ping_pong_ns: None,
+        whole_core_ns: None,
         effective,
         proofs: if figures.proofs.iter().all(|proof| proof.bytes == 0) { Vec::new() } else { figures.proofs },
         samples: figures.samples,

@@ -14,6 +14,7 @@ mod refusal;
 mod run_delay;
 mod session;
 mod spawn;
+mod whole_core;
 mod worker;
 
 use crate::catalog::{Catalog, Driver};
@@ -181,13 +182,18 @@ fn measure_all(
                 let injected_ns = tampering(request).injected_ns_per_op;
                 effective.extend(injected_ns.map(|ns| (INJECTED.into(), ns.into())));
                 let distance_ns = || probe.map(|probe| probe.ns(deadline)).transpose();
-                let before_ns = distance_ns()?;
+                let core_ns = || match request.effort.shows_figures() {
+                    true => whole_core::ns(crew.placement),
+                    false => Ok(None),
+                };
+                let before_ns = (distance_ns()?, core_ns()?);
                 let figures = session::run(crew, begun, part.ops, &request.effort, deadline)?;
-                let ping_pong_ns = before_ns.zip(distance_ns()?).map(<[f64; 2]>::from);
+                let whole_core_ns = before_ns.1.zip(core_ns()?).map(<[u64; 2]>::from);
+                let ping_pong_ns = before_ns.0.zip(distance_ns()?).map(<[f64; 2]>::from);
                 begun += 1;
                 deadline = Deadline::after_ms(request.deadline_ms);
                 let measured = figures::measured(figures, effective);
-                Outcome::Measured(Box::new(Measured { ping_pong_ns, ..measured }))
+                Outcome::Measured(Box::new(Measured { ping_pong_ns, whole_core_ns, ..measured }))
             }
         };
         outcomes.push(outcome)?;

@@ -38,7 +38,13 @@ fn ping_pong() {
         let mut workers = crossing.samples.iter().flat_map(|sample| &sample.workers);
         assert!(workers.all(|worker| worker.run_delay_ns.is_some()), "{crossing:?}");
         assert_eq!(measured(shipped(&shown(of("same_cpu")))).ping_pong_ns, None, "one CPU");
-        assert_eq!(measured(shipped(&of("cross_cpu"))).ping_pong_ns, None, "a test shows no figure");
+        let test = measured(shipped(&of("cross_cpu")));
+        assert_eq!((test.ping_pong_ns, test.whole_core_ns), (None, None), "a test shows no figure");
+        for placement in ["same_cpu", "cross_cpu"] {
+            let both = measured(shipped(&shown(of(placement)))).whole_core_ns.expect("pinned");
+            assert!(both.iter().all(|ns| *ns > 1000), "{both:?}");
+        }
+        assert_eq!(measured(shipped(&shown(of("free")))).whole_core_ns, None, "they have no core");
     }
 }
 

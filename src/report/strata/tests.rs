@@ -28,6 +28,7 @@ fn measured(samples: &[(u64, [usize; 2])], ping_pong_ns: Option<[f64; 2]>) -> Me
         oversubscribed: false,
         flags: Vec::new(),
         ping_pong_ns,
+        whole_core_ns: None,
         overhead: None,
         effective: Default::default(),
         proofs: Vec::new(),
@@ -169,4 +170,32 @@ fn older_visits_have_no_ping_pong_and_no_strata() {
     assert_eq!(parts(&figure("cross_cpu", &visits, Metric::NsPerOp)).len(), 2);
     visits[0].ping_pong_ns = None;
     assert!(parts(&figure("cross_cpu", &visits, Metric::NsPerOp)).iter().all(|part| part.0.is_empty()));
+}
+
+/// Visits of workers on one CPU that took so long, with those readings of a whole core before and after.
+fn on_a_core(visits: &[(u64, u64, u64)]) -> Vec<Measured> {
+    let one = |(ns, before, after): &(u64, u64, u64)| Measured {
+        whole_core_ns: Some([*before, *after]),
+        ..measured(&[(*ns, SHARED)], None)
+    };
+    visits.iter().map(one).collect()
+}
+
+#[test]
+fn visits_on_a_core_alone_and_on_a_shared_one_are_told_apart() {
+    let alone = vec![(10, 40_000, 41_000); 3];
+    let shared = vec![(15, 60_000, 70_000); 6];
+    let changed = vec![(12, 40_000, 60_000)];
+    let shown = |visits: &[(u64, u64, u64)]| figure("same_cpu", &on_a_core(visits), Metric::NsPerOp);
+    let both = shown(&[alone.clone(), shared.clone(), changed].concat());
+    assert_eq!(parts(&both), [("core alone", 10.0, 30.0), ("core shared", 15.0, 60.0)]);
+    assert!(footnote(&both.modes.unwrap()).unwrap().contains("another thread used them too"));
+    assert_eq!(parts(&shown(&[alone[..1].to_vec(), shared.clone()].concat())), [], "one visit is no stratum");
+    assert_eq!(parts(&shown(&shared)), [], "at best it is as slow: nothing tells");
+    let indifferent = [alone, vec![(10, 60_000, 70_000); 6]].concat();
+    assert_eq!(parts(&shown(&indifferent)), [], "the figure does not care");
+    let distances = on_a_core(&[(10, 40_000, 41_000), (15, 60_000, 70_000)].repeat(4));
+    let near = distances.into_iter().map(|visit| Measured { ping_pong_ns: Some([60.0, 61.0]), ..visit });
+    let near: Vec<Measured> = near.collect();
+    assert_eq!(parts(&figure("cross_cpu", &near, Metric::NsPerOp)).len(), 2, "near all the time");
 }

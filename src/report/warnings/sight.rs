@@ -1,5 +1,6 @@
 //! What a detector sees of a visit: the visit, what disturbed its process, its round, and the other visits of its cell.
 
+use crate::compare::cores::Cores;
 use crate::measure::stats::{LEAST_VISITS, median};
 use crate::record::{Measured, Noise, Outcome, Sample, Visit, WorkerSample};
 use crate::report::load::Run;
@@ -18,6 +19,8 @@ pub struct Sight<'a> {
     pub canary: Option<f64>,
     /// The measured visits of its cell, this one among them.
     pub cell: &'a Others,
+    /// The arithmetic that could use a whole core, at its slower reading, over the least on those CPUs in the run.
+    pub whole_core: Option<f64>,
     /// The last CPU that visits on one CPU had, which they take where nothing keeps them off it.
     pub first_choice: Option<usize>,
 }
@@ -53,6 +56,7 @@ impl Others {
 pub fn each(run: &Run, mut saw: impl FnMut(usize, &Sight)) {
     let noises = noises(&run.visits);
     let canaries = canaries(&run.visits);
+    let cores = Cores::of(&run.visits);
     let usual_ns = usual(&canaries);
     let mut cells: BTreeMap<usize, Vec<(&Measured, Option<&Noise>)>> = BTreeMap::new();
     let mut seen = None;
@@ -72,7 +76,8 @@ pub fn each(run: &Run, mut saw: impl FnMut(usize, &Sight)) {
         };
         let canary =
             canaries.get(&visit.round).zip(usual_ns).map(|(own, usual)| apart(*own as f64, usual as f64));
-        saw(place, &Sight { visit, measured, noise, canary, cell, first_choice });
+        let whole_core = cores.ratios(measured).map(|[before, after]| before.max(after));
+        saw(place, &Sight { visit, measured, noise, canary, cell, whole_core, first_choice });
     }
 }
 

@@ -4,6 +4,7 @@ use super::Concern::{Cells, Run, Visits};
 use super::Finds::{Figure, Visit};
 use super::Unit::{Any, Number, Percent, Times};
 use super::{Detector, figures, visits};
+use crate::compare::cores::SHARED_RATIO;
 use crate::measure::stats::AUTOCORRELATION_LIMIT;
 use crate::measure::stats::distance::FAR_RATIO;
 use crate::record::DILATED;
@@ -211,5 +212,16 @@ pub const DETECTORS: &[Detector] = &[
         advice: "See with top(1) what runs on the last CPUs, and keep it off them with taskset(1).",
         disturbs: false,
         finds: Visit(visits::aside),
+    },
+    Detector {
+        code: "W019",
+        name: "shared core",
+        concern: Visits,
+        limit: SHARED_RATIO,
+        unit: Times,
+        text: "arithmetic that could use a whole core took longer on its CPUs, right before or after, than it does at best: another thread used the core",
+        advice: "Keep the other thread of the core idle, or switch SMT off; a guest has no say: take one with whole cores, or read the visits that had theirs alone.",
+        disturbs: true,
+        finds: Visit(visits::shared_core),
     },
 ];

@@ -89,6 +89,7 @@ fn visit(index: usize, round: u32) -> Visit {
             oversubscribed: false,
             flags: Vec::new(),
             ping_pong_ns: matches!(index, APART | FREE).then_some([100.0, 110.0 + f64::from(round)]),
+            whole_core_ns: (index != FREE).then_some([40_000, 40_500]),
             overhead: None,
             effective: Default::default(),
             proofs: Vec::new(),
@@ -295,6 +296,8 @@ fn how_it_was_made() {
         })
     };
     fires("W018", 1, elsewhere(0), elsewhere(1));
+    let reading = |after| third(ONE, move |visit| measured(visit).whole_core_ns = Some([40_000, after]));
+    fires("W019", 1, reading(44_001), reading(44_000));
     // Nearly all were moved, and the first choice is still the last CPU.
     let lasting = run(|visit| {
         let moved = visit.round > 1;

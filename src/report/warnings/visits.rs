@@ -66,6 +66,14 @@ pub fn far(sight: &Sight) -> Option<f64> {
     }
 }
 
+/// The slower reading of the arithmetic that could use a whole core over the least of the run. Workers that are not pinned have no core.
+pub fn shared_core(sight: &Sight) -> Option<f64> {
+    match sight.visit.cell.word(Axis::Placement) {
+        "free" => DOES_NOT_APPLY,
+        _ => sight.whole_core,
+    }
+}
+
 /// How often a worker ended a sample on another CPU than the one before. Pinned workers cannot: their visit fails.
 pub fn migrations(sight: &Sight) -> Option<f64> {
     if sight.visit.cell.word(Axis::Placement) != "free" {
