@@ -223,6 +223,9 @@ pub struct Measured {
     /// measured and right after; where workers were pinned. Longer where another thread uses the core.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub whole_core_ns: Option<[u64; 2]>,
+    /// Nanoseconds that arithmetic of dependent steps took there at the same moments: longer where the clock is slower, whoever uses the core.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub dependent_ns: Option<[u64; 2]>,
     /// What the loop cost, where the workload has a twin; not subtracted from the numbers above.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overhead: Option<Overhead>,
@@ -414,6 +417,7 @@ mod tests {
             overhead: None,
             ping_pong_ns: None,
             whole_core_ns: None,
+            dependent_ns: None,
             effective: Effective::new(),
             proofs: Vec::new(),
             samples,

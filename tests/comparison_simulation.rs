@@ -294,5 +294,5 @@ fn alone_is_compared_with_alone() {
     };
     assert_eq!(found(6), (vec![0.0; 6], 12));
     let (ratios, without) = found(7);
-    assert_eq!((ratios.len(), without), (12, 0), "five would have no interval");
+    assert_eq!((ratios.len(), without), (12, 0), "fewer than half, and five would have no interval");
 }

@@ -123,6 +123,7 @@ fn visit_of(samples: &[f64], flags: &[&str]) -> Measured {
         overhead: None,
         ping_pong_ns: None,
         whole_core_ns: None,
+        dependent_ns: None,
         effective: Default::default(),
         proofs: Vec::new(),
         samples: Vec::new(),

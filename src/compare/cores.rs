@@ -7,6 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// threads on one core take 1.2 to 2 times as long (measured on a virtual machine; see ARCHITECTURE.md).
 pub const SHARED_RATIO: f64 = 1.1;
 
+/// The fewest readings, two a visit, of which one can be taken for the best that there is.
+pub const LEAST_READINGS: usize = 12;
+
 /// Who had the cores of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Core {
@@ -26,28 +29,33 @@ impl Core {
     }
 }
 
-/// What the arithmetic takes at best on the CPUs of a run, which may be of several kinds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cores(BTreeMap<BTreeSet<usize>, u64>);
+/// What the arithmetic takes at best on the CPUs of a run, which may be of several kinds: over what dependent steps take, so that the clock rate
+/// makes no difference, where both were timed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cores(BTreeMap<(BTreeSet<usize>, bool), f64>);
 
 impl Cores {
-    /// Of the visits that timed it, the least on the same CPUs.
-    pub fn of(visits: &[Visit]) -> Cores {
-        let mut least = BTreeMap::new();
+    /// Of the visits that timed it on the same CPUs, the least readings but the two lowest, which one disturbance could make too low.
+    /// Where there are fewer than [`LEAST_READINGS`] it is not known what is best.
+    pub fn of<'a>(visits: impl IntoIterator<Item = &'a Visit>) -> Cores {
+        let mut readings: BTreeMap<_, Vec<f64>> = BTreeMap::new();
         for visit in visits {
             let Outcome::Measured(measured) = &visit.outcome else { continue };
-            let Some(ns) = measured.whole_core_ns else { continue };
-            let least: &mut u64 = least.entry(cpus(measured)).or_insert(u64::MAX);
-            *least = ns.into_iter().fold(*least, u64::min);
+            let Some(took) = took(measured) else { continue };
+            readings.entry(kind(measured)).or_default().extend(took);
         }
-        Cores(least)
+        let known = readings.into_iter().filter(|(_, readings)| readings.len() >= LEAST_READINGS);
+        let third = |(kind, mut readings): (_, Vec<f64>)| {
+            readings.sort_by(f64::total_cmp);
+            (kind, readings[2])
+        };
+        Cores(known.map(third).collect())
     }
 
     /// How many times as long as at best it took before and after the visit; `None` where the visit did not time it.
     pub fn ratios(&self, measured: &Measured) -> Option<[f64; 2]> {
-        let ns = measured.whole_core_ns?;
-        let least = *self.0.get(&cpus(measured))?;
-        Some(ns.map(|ns| ns as f64 / least.max(1) as f64))
+        let least = *self.0.get(&kind(measured))?;
+        Some(took(measured)?.map(|took| took / least))
     }
 
     /// Who had the cores; `None` where it is not known, or changed meanwhile.
@@ -60,9 +68,17 @@ impl Cores {
     }
 }
 
-/// The CPUs on which the workers of a visit ended their samples.
-fn cpus(measured: &Measured) -> BTreeSet<usize> {
-    measured.samples.iter().flat_map(|sample| &sample.workers).map(|worker| worker.cpu).collect()
+/// How long the arithmetic took before and after, in units that visits of one [`kind`] share.
+fn took(measured: &Measured) -> Option<[f64; 2]> {
+    let [before, after] = measured.whole_core_ns?.map(|ns| ns.max(1) as f64);
+    let [slow_before, slow_after] = measured.dependent_ns.unwrap_or([1; 2]).map(|ns| ns.max(1) as f64);
+    Some([before / slow_before, after / slow_after])
+}
+
+/// The CPUs on which the workers of a visit ended their samples, and whether dependent steps were timed.
+fn kind(measured: &Measured) -> (BTreeSet<usize>, bool) {
+    let workers = measured.samples.iter().flat_map(|sample| &sample.workers);
+    (workers.map(|worker| worker.cpu).collect(), measured.dependent_ns.is_some())
 }
 
 #[cfg(test)]
@@ -93,21 +109,49 @@ mod tests {
         measured.map(|measured| cores.side(measured)).collect()
     }
 
+    const ALONE: Option<Core> = Some(Core::Alone);
+    const SHARED: Option<Core> = Some(Core::Shared);
+
     #[test]
-    fn a_visit_is_alone_by_the_best_reading_of_the_run_on_its_cpus() {
-        let visits: Vec<Visit> = [
-            (1, Some([1000, 1100])),
+    fn a_visit_is_alone_by_the_best_readings_of_the_run_on_its_cpus() {
+        let mut visits: Vec<Visit> = (0..6).map(|_| visit(&(1, Some([1000, 1000])))).collect();
+        // Another kind of CPU, where it takes twice as long at best.
+        visits.extend((0..6).map(|_| visit(&(0, Some([2000, 2100])))));
+        let more = [
             (1, Some([1101, 1900])),
             (1, Some([1100, 1101])),
             (1, None),
-            // Another kind of CPU, where it takes twice as long at best.
-            (0, Some([2000, 2100])),
             (0, Some([2300, 2300])),
-        ]
-        .iter()
-        .map(visit)
-        .collect();
-        let (alone, shared) = (Some(Core::Alone), Some(Core::Shared));
-        assert_eq!(sides(&visits), [alone, shared, None, None, alone, shared]);
+            (1, Some([500, 1000])),
+        ];
+        visits.extend(more.iter().map(visit));
+        let sides = sides(&visits);
+        assert_eq!(sides[..12], [ALONE; 12]);
+        assert_eq!(
+            sides[12..],
+            [SHARED, None, None, SHARED, ALONE],
+            "a single reading is no measure of the others"
+        );
+    }
+
+    #[test]
+    fn of_few_visits_nothing_is_known() {
+        let visits: Vec<Visit> = (0..6).map(|at| visit(&(1, Some([1000 + 100 * at; 2])))).collect();
+        assert_eq!(sides(&visits[..5]), [None; 5]);
+        assert_eq!(sides(&visits), [ALONE, ALONE, ALONE, SHARED, SHARED, SHARED]);
+    }
+
+    #[test]
+    fn a_slower_clock_is_no_shared_core() {
+        let at = |whole_core_ns, dependent_ns| {
+            let mut visit = visit(&(1, Some([whole_core_ns; 2])));
+            if let Outcome::Measured(measured) = &mut visit.outcome {
+                measured.dependent_ns = Some([dependent_ns; 2]);
+            }
+            visit
+        };
+        let visits =
+            [at(1000, 500), at(2000, 1000), at(1500, 500), at(3000, 1000), at(1000, 500), at(1010, 500)];
+        assert_eq!(sides(&visits), [ALONE, ALONE, SHARED, SHARED, ALONE, ALONE]);
     }
 }

@@ -69,7 +69,11 @@ pub fn pairs<'a>(header: &'a Header, arms: &Arms, visits: &[Visit]) -> Vec<Pair<
         by_cell[visit.cell_index].push(visit);
     }
     let (visits_a, visits_b) = by_cell.split_at(of_a.len());
-    let cores = Cores::of(visits);
+    // Another program may time its arithmetic otherwise.
+    let cores = match &arms.program_crc32 {
+        Some(_) => [visits_a, visits_b].map(|arm| Cores::of(arm.iter().flatten().copied())),
+        None => [(); 2].map(|()| Cores::of(visits)),
+    };
     let one = |index: usize| {
         let planned = [&of_a[index], &of_b[index]];
         let margin = Margin {
@@ -95,7 +99,7 @@ fn find(
     planned: [&PlannedCell; 2],
     visits: [&[&Visit]; 2],
     margin: Margin,
-    cores: &Cores,
+    cores: &[Cores; 2],
 ) -> Result<Found, Missing> {
     let [by_round_a, by_round_b] = visits.map(by_round);
     missing("a", planned[0], visits[0], false)?;
@@ -129,21 +133,25 @@ fn find(
     let arm = |arm: usize| Estimate::of(&both_ns.iter().map(|pair| pair[arm]).collect::<Vec<f64>>());
     let estimates = (arm(0), arm(1), Effect::of_pairs(&log_ratios));
     let (Some(a_ns), Some(b_ns), Some(effect)) = estimates else { return Err(Missing::BelowResolution) };
+    // The floor is that of the rounds that were planned.
+    let rounds = by_round_a.len().max(by_round_b.len());
+    let fewer = (rounds as f64 / both.len() as f64).max(1.0).sqrt();
+    let margin = Margin { floor: margin.floor.map(|floor| floor * fewer), ..margin };
     Ok(Found { a_ns, b_ns, both_ns, log_ratios, effect, margin, net, ops, alone })
 }
 
-/// Those of the pairs that had their cores both alone or both shared, where that is known and enough of them are left for an interval; else
-/// all. Which it was is no matter of the figures, so this takes no side.
+/// Those of the pairs that had their cores both alone or both shared, where that is known and half of them are left, and enough for an
+/// interval; else all. Which it was is no matter of the figures, so this takes no side.
 fn on_like_cores<'a>(
     both: Vec<(&'a Measured, &'a Measured)>,
-    cores: &Cores,
+    cores: &[Cores; 2],
 ) -> Vec<(&'a Measured, &'a Measured)> {
     let alike = |(a, b): &&(&Measured, &Measured)| {
-        let side = cores.side(a);
-        side.is_some() && side == cores.side(b)
+        let side = cores[0].side(a);
+        side.is_some() && side == cores[1].side(b)
     };
     let kept: Vec<(&Measured, &Measured)> = both.iter().filter(alike).copied().collect();
-    if kept.len() < LEAST_VISITS { both } else { kept }
+    if kept.len() < LEAST_VISITS.max(both.len().div_ceil(2)) { both } else { kept }
 }
 
 /// What parts visits whose CPUs were near from those whose were far, where a host moved them.

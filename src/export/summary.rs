@@ -202,9 +202,10 @@ impl Summary {
         }
     }
 
-    /// `ns` has one value a measured visit.
+    /// `ns` has one value a measured visit. Strata (near and far, a core alone and shared) are exported as the figure of all visits, grade U.
     fn add_figure(&mut self, figure: &Figure, ns: &[f64]) {
-        match figure.modes.zip(Modes::of(ns)) {
+        let unnamed = figure.modes.filter(|modes| modes.0.iter().all(|mode| mode.name.is_empty()));
+        match unnamed.zip(Modes::of(ns)) {
             // Of a rate the smaller number is that of the longer time.
             Some((shown, ns)) if self.measure() == Some(Measure::Bandwidth) => {
                 self.modes = modes(&shown, [&ns.0[1], &ns.0[0]]);

@@ -383,6 +383,7 @@ mod tests {
             overhead: Some(Overhead { twin_ns, twin_cpu_ns: twin_ns, net_ns: raw_ns - twin_ns }),
             ping_pong_ns: None,
             whole_core_ns: None,
+            dependent_ns: None,
             effective: Default::default(),
             proofs: Vec::new(),
             samples: vec![Sample {

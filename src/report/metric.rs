@@ -258,6 +258,7 @@ mod tests {
             overhead: None,
             ping_pong_ns: None,
             whole_core_ns: None,
+            dependent_ns: None,
             effective: Default::default(),
             proofs: Vec::new(),
             samples: vec![sample(durations_ns)],

@@ -4,18 +4,19 @@ use super::cells::{Figure, Slot, above_0};
 use super::load::Run;
 use crate::cell::{Axis, Cell, MEMORY_COPY, Measure, SINGLE, Value};
 use crate::measure::stats::Estimate;
+use crate::measure::stats::modes::{Mode, Modes};
 use crate::record::Unavailable;
 
 /// Makes percentages of the copy of the same bytes: of the cell that is like it on every axis but mechanism,
 /// and placement, as the copy has one worker, which crosses nothing.
 pub fn relate_to_copy(run: &Run, slots: &mut [Slot]) {
-    let copies: Vec<(&Cell, Estimate)> =
+    let copies: Vec<(&Cell, Shown)> =
         figures(run, slots).filter(|(cell, _)| cell.mechanism() == MEMORY_COPY).collect();
     for (planned, slot) in run.header.cells.iter().zip(slots) {
         let Slot::Measured(figure) = slot else { continue };
         match copies.iter().find(|(copy, _)| is_copy_of(copy, &planned.cell)) {
             Some((copy, _)) if **copy == planned.cell => is_known(figure, 100.0),
-            Some((_, copy)) => figure.show(|own| quotient(own, copy, own).scaled(100.0)),
+            Some((_, copy)) => relate(figure, copy, |own, copy| quotient(own, copy, own).scaled(100.0)),
             None => {
                 *slot = Slot::Unavailable(Unavailable {
                     reason: format!("no {MEMORY_COPY} of this size was measured in this run"),
@@ -36,7 +37,7 @@ fn is_copy_of(copy: &Cell, cell: &Cell) -> bool {
 /// Makes ratios of nanoseconds: those of the measure's reference mechanism at the same place over the cell's own.
 pub fn relate_to_reference(run: &Run, slots: &mut [Slot]) {
     let is_reference = |cell: &Cell| cell.measure().and_then(Measure::reference) == Some(cell.mechanism());
-    let references: Vec<(&Cell, Estimate)> =
+    let references: Vec<(&Cell, Shown)> =
         figures(run, slots).filter(|(cell, _)| is_reference(cell)).collect();
     for (planned, slot) in run.header.cells.iter().zip(slots) {
         let Slot::Measured(figure) = slot else { continue };
@@ -46,7 +47,7 @@ pub fn relate_to_reference(run: &Run, slots: &mut [Slot]) {
         };
         match references.iter().find(|(cell, _)| here(cell)) {
             Some((reference, _)) if **reference == planned.cell => is_known(figure, 1.0),
-            Some((_, reference)) => figure.show(|own| quotient(reference, own, own)),
+            Some((_, reference)) => relate(figure, reference, |own, reference| quotient(reference, own, own)),
             None => *slot = Slot::Absent,
         }
     }
@@ -54,14 +55,16 @@ pub fn relate_to_reference(run: &Run, slots: &mut [Slot]) {
 
 /// Makes percentages of the same operation in a process that never had a second thread.
 pub fn relate_to_single(run: &Run, slots: &mut [Slot]) {
-    let is_single = |(cell, _): &(&Cell, Estimate)| cell.word(Axis::ProcessState) == SINGLE;
-    let singles: Vec<(&Cell, Estimate)> = figures(run, slots).filter(is_single).collect();
+    let is_single = |(cell, _): &(&Cell, Shown)| cell.word(Axis::ProcessState) == SINGLE;
+    let singles: Vec<(&Cell, Shown)> = figures(run, slots).filter(is_single).collect();
     for (planned, slot) in run.header.cells.iter().zip(slots) {
         let Slot::Measured(figure) = slot else { continue };
         let alone = planned.cell.clone().with(Axis::ProcessState, Value::word(SINGLE));
         match singles.iter().find(|(cell, _)| **cell == alone) {
             Some(_) if alone == planned.cell => is_known(figure, 100.0),
-            Some((_, single)) => figure.show(|own| quotient(own, single, own).scaled(100.0)),
+            Some((_, single)) => {
+                relate(figure, single, |own, single| quotient(own, single, own).scaled(100.0))
+            }
             None => {
                 *slot = Slot::Unavailable(Unavailable {
                     reason: "the same in a process that never had a second thread has no figure in this run"
@@ -73,10 +76,40 @@ pub fn relate_to_single(run: &Run, slots: &mut [Slot]) {
     }
 }
 
+/// What is shown of a cell: its figure, and both where it has two.
+type Shown = (Estimate, Option<Modes>);
+
 /// The cells that have a figure, with what is shown of them.
-fn figures<'a>(run: &'a Run, slots: &[Slot]) -> impl Iterator<Item = (&'a Cell, Estimate)> {
+fn figures<'a>(run: &'a Run, slots: &[Slot]) -> impl Iterator<Item = (&'a Cell, Shown)> {
     let cells = run.header.cells.iter().map(|planned| &planned.cell);
-    cells.zip(slots).filter_map(|(cell, slot)| Some((cell, slot.figure()?.shown)))
+    let shown = |figure: &Figure| (figure.shown, figure.modes);
+    cells.zip(slots).filter_map(move |(cell, slot)| Some((cell, shown(slot.figure()?))))
+}
+
+/// Replaces what is shown by what is made of it and of the other. Strata stand for the conditions of their visits, so each is related to
+/// that of the same name; where the other has none of the names, only the figures of all visits are related.
+pub(super) fn relate(
+    figure: &mut Figure,
+    (other, others): &Shown,
+    of: impl Fn(&Estimate, &Estimate) -> Estimate,
+) {
+    let named =
+        |modes: &Modes, name: &str| modes.0.iter().find(|mode| mode.name == name).map(|mode| mode.estimate);
+    let its = |mode: &Mode| match mode.name {
+        "" => Some(*other),
+        name => named(others.as_ref()?, name),
+    };
+    figure.modes = figure.modes.and_then(|modes| {
+        let [one, two] = [its(&modes.0[0])?, its(&modes.0[1])?];
+        let [first, second] = modes.0;
+        let related = [
+            Mode { estimate: of(&first.estimate, &one), ..first },
+            Mode { estimate: of(&second.estimate, &two), ..second },
+        ];
+        // Sorts them.
+        Some(Modes(related).map(Estimate::clone))
+    });
+    figure.shown = of(&figure.shown, other);
 }
 
 /// Makes the figure what everything is compared with: a number that nobody measured.

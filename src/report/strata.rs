@@ -5,7 +5,7 @@ use crate::cell::{Axis, Cell};
 use crate::compare::cores::{Core, Cores};
 use crate::measure::stats::distance::{Distance, LEAST_VISITS, Limit};
 use crate::measure::stats::modes::{Mode, Modes, distant};
-use crate::measure::stats::{Estimate, median};
+use crate::measure::stats::{Estimate, Interval, median};
 use crate::record::{Measured, Sample};
 
 /// Samples in which all workers ended on one CPU.
@@ -70,15 +70,41 @@ pub fn split(
 fn strata(cell: &Cell, measured: &[&Measured], cores: &Cores) -> Vec<[Stratum; 2]> {
     let pairs = match cell.word(Axis::Placement) {
         "free" => vec![by_cpu(measured)],
-        _ => by_distance(measured).into_iter().chain([by_core(measured, cores)]).collect(),
+        _ => by_distance(measured).into_iter().chain(by_core(measured, cores)).collect(),
     };
     pairs.into_iter().filter(|both| both.iter().all(Stratum::is_one)).collect()
 }
 
-/// Visits by who had the cores of their CPUs.
-fn by_core(measured: &[&Measured], cores: &Cores) -> [Stratum; 2] {
-    [Core::Alone, Core::Shared]
-        .map(|wanted| of_side(measured, wanted.word(), |_, measured| cores.side(measured) == Some(wanted)))
+/// Visits by who had the cores of their CPUs, where those with a shared one took surely longer: of some noise either side may be the faster
+/// one by chance.
+fn by_core(measured: &[&Measured], cores: &Cores) -> Option<[Stratum; 2]> {
+    let sides: Vec<Option<Core>> = measured.iter().map(|measured| cores.side(measured)).collect();
+    let times = |wanted: Core| -> Vec<f64> {
+        let of = measured.iter().zip(&sides).filter(|(_, side)| **side == Some(wanted));
+        of.map(|(measured, _)| measured.lead_ns()).collect()
+    };
+    let [alone, shared] = [Core::Alone, Core::Shared].map(times);
+    let stratum = |wanted: Core| of_side(measured, wanted.word(), |place, _| sides[place] == Some(wanted));
+    below(&alone, &shared).then(|| [Core::Alone, Core::Shared].map(stratum))
+}
+
+/// The fewest visits that are a stratum by core.
+const LEAST_ON_A_CORE: usize = 3;
+
+/// Whether the first times lie surely below the others: their interval where both have one, else each of them.
+fn below(first: &[f64], other: &[f64]) -> bool {
+    if first.len().min(other.len()) < LEAST_ON_A_CORE {
+        return false;
+    }
+    let range = |times: &[f64]| {
+        let interval = Estimate::of(times).and_then(|estimate| estimate.interval);
+        let ends = |times: &[f64]| Interval {
+            low: times.iter().copied().fold(f64::INFINITY, f64::min),
+            high: times.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        };
+        interval.unwrap_or_else(|| ends(times))
+    };
+    range(first).high < range(other).low
 }
 
 /// The visits of which that holds, by their places.

@@ -107,6 +107,7 @@ fn measured(ns: f64, ops: u64) -> record::Outcome {
         overhead: None,
         ping_pong_ns: None,
         whole_core_ns: None,
+        dependent_ns: None,
         effective: BTreeMap::new(),
         proofs: Vec::new(),
         samples: Vec::new(),

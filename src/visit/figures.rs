@@ -25,6 +25,7 @@ pub fn measured(figures: Figures, effective: Effective) -> Measured {
         overhead: None,
         ping_pong_ns: None,
         whole_core_ns: None,
+        dependent_ns: None,
         effective,
         proofs: if figures.proofs.iter().all(|proof| proof.bytes == 0) { Vec::new() } else { figures.proofs },
         samples: figures.samples,

@@ -19,6 +19,7 @@ mod worker;
 
 use crate::catalog::{Catalog, Driver};
 use crate::cell::{Axis, Cell};
+use crate::measure::canary::WholeCore;
 use crate::measure::clock::Deadline;
 use crate::record::{INJECTED, Measured, Outcome, Part, Request, Tampering, Unavailable};
 use crate::sys::process;
@@ -182,18 +183,24 @@ fn measure_all(
                 let injected_ns = tampering(request).injected_ns_per_op;
                 effective.extend(injected_ns.map(|ns| (INJECTED.into(), ns.into())));
                 let distance_ns = || probe.map(|probe| probe.ns(deadline)).transpose();
-                let core_ns = || match request.effort.shows_figures() {
-                    true => whole_core::ns(crew.placement),
+                let core = || match request.effort.shows_figures() {
+                    true => whole_core::now(crew.placement),
                     false => Ok(None),
                 };
-                let before_ns = (distance_ns()?, core_ns()?);
-                let figures = session::run(crew, begun, part.ops, &request.effort, deadline)?;
-                let whole_core_ns = before_ns.1.zip(core_ns()?).map(<[u64; 2]>::from);
-                let ping_pong_ns = before_ns.0.zip(distance_ns()?).map(<[f64; 2]>::from);
+                session::enter(crew, begun, deadline)?;
+                let (before_ns, core_before) = (distance_ns()?, core()?);
+                let figures = session::run(crew, part.ops, &request.effort, deadline)?;
+                let cores = core_before.zip(core()?).map(<[WholeCore; 2]>::from);
+                let ping_pong_ns = before_ns.zip(distance_ns()?).map(<[f64; 2]>::from);
                 begun += 1;
                 deadline = Deadline::after_ms(request.deadline_ms);
                 let measured = figures::measured(figures, effective);
-                Outcome::Measured(Box::new(Measured { ping_pong_ns, whole_core_ns, ..measured }))
+                Outcome::Measured(Box::new(Measured {
+                    ping_pong_ns,
+                    whole_core_ns: cores.map(|cores| cores.map(|core| core.independent_ns)),
+                    dependent_ns: cores.map(|cores| cores.map(|core| core.dependent_ns)),
+                    ..measured
+                }))
             }
         };
         outcomes.push(outcome)?;

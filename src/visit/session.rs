@@ -72,14 +72,24 @@ impl Crew<'_> {
     }
 }
 
-/// Measures one cell of the visit over the control channels: the one at that place among those that the
-/// workload was opened for.
+/// Waits until the workers are ready for the cell at that place among those that the workload was opened for, and at rest.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn enter(crew: Crew, part: usize, deadline: Deadline) -> Result<(), Refusal> {
+    let session = Session { crew, deadline, total_ops: 0, total_lost: None };
+    if part > 0 {
+        session.order(&Order::Take(part), "enter")?;
+    }
+    session.hear(&Answer::Ready, "enter")
+}
+
+/// Measures the cell that was entered over the control channels.
 ///
 /// # Errors
 /// The first worker that failed, died, or whose work does not verify; `deadline` when time is up.
 pub fn run(
     crew: Crew,
-    part: usize,
     given_ops: Option<u64>,
     effort: &Effort,
     deadline: Deadline,
@@ -93,11 +103,6 @@ pub fn run(
     let sampling = effort.sampling(contended, workload.workers(), cpus);
     let sampling = Sampling { target_ns: sampling.target_ns.min(workload.longest_batch_ns()), ..sampling };
     let least = if effort.fill_channels { workload.least_ops() } else { 1 };
-
-    if part > 0 {
-        session.order(&Order::Take(part), "enter")?;
-    }
-    session.hear(&Answer::Ready, "enter")?;
     let proofs = session.prove()?;
     let alone = workload.calls_before();
     let ops = match (alone, given_ops) {

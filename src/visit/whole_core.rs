@@ -3,18 +3,19 @@
 
 use super::placement::Placement;
 use super::refusal::Refusal;
-use crate::measure::canary::whole_core_ns;
+use crate::measure::canary::WholeCore;
 use crate::sys::affinity::on;
 
-/// Nanoseconds that arithmetic which could use a whole core takes now on the slowest CPU of the workers; `None` where they are not
-/// pinned. The workers must be at rest.
+/// What the CPU of the workers that has the least of its core has of it now; `None` where they are not pinned. The workers must be at rest.
 ///
 /// # Errors
 /// Those of [`on`].
-pub fn ns(placement: &Placement) -> Result<Option<u64>, Refusal> {
+pub fn now(placement: &Placement) -> Result<Option<WholeCore>, Refusal> {
     if placement.of(0).is_none() {
         return Ok(None);
     }
-    let each: Result<Vec<u64>, _> = placement.cpus().into_iter().map(|cpu| on(cpu, whole_core_ns)).collect();
-    each.map(|ns| ns.into_iter().max()).map_err(|error| Refusal::failed("whole core", error))
+    let each: Result<Vec<WholeCore>, _> =
+        placement.cpus().into_iter().map(|cpu| on(cpu, WholeCore::now)).collect();
+    let each = each.map_err(|error| Refusal::failed("whole core", error))?;
+    Ok(each.into_iter().max_by(|one, other| one.ratio().total_cmp(&other.ratio())))
 }

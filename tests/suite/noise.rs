@@ -41,8 +41,10 @@ fn ping_pong() {
         let test = measured(shipped(&of("cross_cpu")));
         assert_eq!((test.ping_pong_ns, test.whole_core_ns), (None, None), "a test shows no figure");
         for placement in ["same_cpu", "cross_cpu"] {
-            let both = measured(shipped(&shown(of(placement)))).whole_core_ns.expect("pinned");
-            assert!(both.iter().all(|ns| *ns > 1000), "{both:?}");
+            let pinned = measured(shipped(&shown(of(placement))));
+            for both in [pinned.whole_core_ns, pinned.dependent_ns] {
+                assert!(both.expect("pinned").iter().all(|ns| *ns > 1000), "{both:?}");
+            }
         }
         assert_eq!(measured(shipped(&shown(of("free")))).whole_core_ns, None, "they have no core");
     }

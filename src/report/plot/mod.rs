@@ -15,6 +15,7 @@ use super::cells::Slot;
 use super::document::{Document, coordinate, number, split_value};
 use super::projection::{Coordinate, Grid, Projection};
 use crate::cell::{Axis, Value};
+use crate::compare::cores::Core;
 use crate::measure::stats::Interval;
 use crate::measure::stats::modes::Modes;
 
@@ -169,6 +170,13 @@ fn point(x: u64, slot: &Slot) -> Option<Point> {
     let figure = slot.figure()?;
     let (estimate, rarer) = match figure.modes {
         None => (figure.shown, None),
+        // A curve is of one condition throughout.
+        Some(Modes([one, other])) if one.name == Core::Alone.word() => {
+            (one.estimate, Some(other.estimate.value))
+        }
+        Some(Modes([one, other])) if other.name == Core::Alone.word() => {
+            (other.estimate, Some(one.estimate.value))
+        }
         Some(Modes([one, other])) if other.share > one.share => (other.estimate, Some(one.estimate.value)),
         Some(Modes([one, other])) => (one.estimate, Some(other.estimate.value)),
     };

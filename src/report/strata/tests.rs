@@ -7,6 +7,7 @@ use crate::record::{Header, Lead, Outcome, PlannedCell, Visit, WorkerSample};
 use crate::report::cells::{Figure, slots};
 use crate::report::load::Run;
 use crate::report::metric::Metric;
+use crate::report::relate::relate;
 
 const OPS: u64 = 100;
 
@@ -29,6 +30,7 @@ fn measured(samples: &[(u64, [usize; 2])], ping_pong_ns: Option<[f64; 2]>) -> Me
         flags: Vec::new(),
         ping_pong_ns,
         whole_core_ns: None,
+        dependent_ns: None,
         overhead: None,
         effective: Default::default(),
         proofs: Vec::new(),
@@ -190,12 +192,57 @@ fn visits_on_a_core_alone_and_on_a_shared_one_are_told_apart() {
     let both = shown(&[alone.clone(), shared.clone(), changed].concat());
     assert_eq!(parts(&both), [("core alone", 10.0, 30.0), ("core shared", 15.0, 60.0)]);
     assert!(footnote(&both.modes.unwrap()).unwrap().contains("another thread used them too"));
-    assert_eq!(parts(&shown(&[alone[..1].to_vec(), shared.clone()].concat())), [], "one visit is no stratum");
-    assert_eq!(parts(&shown(&shared)), [], "at best it is as slow: nothing tells");
-    let indifferent = [alone, vec![(10, 60_000, 70_000); 6]].concat();
-    assert_eq!(parts(&shown(&indifferent)), [], "the figure does not care");
-    let distances = on_a_core(&[(10, 40_000, 41_000), (15, 60_000, 70_000)].repeat(4));
-    let near = distances.into_iter().map(|visit| Measured { ping_pong_ns: Some([60.0, 61.0]), ..visit });
+    let unnamed = |visits: &[(u64, u64, u64)]| parts(&shown(visits)).iter().all(|part| part.0.is_empty());
+    assert!(unnamed(&[alone[..2].to_vec(), shared.clone()].concat()), "two visits are no stratum");
+    assert!(unnamed(&shared), "at best it is as slow: nothing tells");
+    assert!(unnamed(&[alone.clone(), vec![(10, 60_000, 70_000); 6]].concat()), "the figure does not care");
+    assert!(
+        unnamed(&[vec![(15, 40_000, 41_000); 6], vec![(10, 60_000, 60_000); 6]].concat()),
+        "nobody is faster for it"
+    );
+    let overlap = [(10, 40_000, 41_000), (14, 40_000, 40_000), (11, 40_000, 40_000)];
+    let noisy = [(12, 60_000, 60_000), (15, 60_000, 60_000), (16, 60_000, 60_000), (13, 60_000, 60_000)];
+    assert!(unnamed(&[&overlap[..], &noisy].concat()), "some of either side lie among the other");
+    let crossing = on_a_core(&[(10, 40_000, 41_000), (15, 60_000, 70_000)].repeat(4));
+    let near = crossing.into_iter().map(|visit| Measured { ping_pong_ns: Some([60.0, 61.0]), ..visit });
     let near: Vec<Measured> = near.collect();
     assert_eq!(parts(&figure("cross_cpu", &near, Metric::NsPerOp)).len(), 2, "near all the time");
+}
+
+/// Cells whose visits spread by 20 % whoever has the core: few are told as two.
+#[test]
+fn noise_alone_makes_no_strata_by_core() {
+    use rand::{RngExt, SeedableRng};
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(3);
+    let mut told = 0;
+    for _ in 0..1000 {
+        let one = |_| {
+            let core_ns = if random.random_bool(0.3) { 40_000 } else { 60_000 };
+            (1000 + random.random_range(0..400), core_ns, core_ns)
+        };
+        let visits: Vec<(u64, u64, u64)> = (0..12).map(one).collect();
+        told += usize::from(
+            parts(&figure("same_cpu", &on_a_core(&visits), Metric::NsPerOp))
+                .iter()
+                .any(|part| !part.0.is_empty()),
+        );
+    }
+    assert!(told < 30, "{told} of 1000");
+}
+
+#[test]
+fn a_stratum_is_related_to_that_of_the_same_name() {
+    let of = |alone: u64, shared: u64| {
+        let visits = [vec![(alone, 40_000, 40_000); 6], vec![(shared, 60_000, 60_000); 6]].concat();
+        figure("same_cpu", &on_a_core(&visits), Metric::NsPerOp)
+    };
+    let related = |other: &Figure| {
+        let mut own = of(20, 30);
+        let ratio = |own: &Estimate, other: &Estimate| Estimate { value: own.value / other.value, ..*own };
+        relate(&mut own, &(other.shown, other.modes), ratio);
+        (own.shown.value, parts(&own))
+    };
+    assert_eq!(related(&of(10, 20)).1, [("core shared", 1.5, 50.0), ("core alone", 2.0, 50.0)]);
+    // The other knows no strata: only the figures of all visits are of like conditions.
+    assert_eq!(related(&of(10, 10)), (2.5, Vec::new()));
 }

@@ -90,6 +90,7 @@ fn visit(index: usize, round: u32) -> Visit {
             flags: Vec::new(),
             ping_pong_ns: matches!(index, APART | FREE).then_some([100.0, 110.0 + f64::from(round)]),
             whole_core_ns: (index != FREE).then_some([40_000, 40_500]),
+            dependent_ns: None,
             overhead: None,
             effective: Default::default(),
             proofs: Vec::new(),

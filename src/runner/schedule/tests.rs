@@ -21,6 +21,7 @@ fn measured(ns: f64, loop_ns: Option<f64>) -> Outcome {
         flags: Vec::new(),
         ping_pong_ns: None,
         whole_core_ns: None,
+        dependent_ns: None,
         overhead,
         effective: Default::default(),
         proofs: Vec::new(),
