@@ -10,6 +10,9 @@ pub const SHARED_RATIO: f64 = 1.1;
 /// The fewest readings, two a visit, of which one can be taken for the best that there is.
 pub const LEAST_READINGS: usize = 12;
 
+/// One reading in so many may be too low.
+const LOW_PART: usize = 50;
+
 /// Who had the cores of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Core {
@@ -35,8 +38,8 @@ impl Core {
 pub struct Cores(BTreeMap<(BTreeSet<usize>, bool), f64>);
 
 impl Cores {
-    /// Of the visits that timed it on the same CPUs, the least readings but the two lowest, which one disturbance could make too low.
-    /// Where there are fewer than [`LEAST_READINGS`] it is not known what is best.
+    /// Of the visits that timed it on the same CPUs, the reading that one in fifty lies below, and two at least: a disturbance of the
+    /// dependent steps makes a reading too low. Where there are fewer than [`LEAST_READINGS`] it is not known what is best.
     pub fn of<'a>(visits: impl IntoIterator<Item = &'a Visit>) -> Cores {
         let mut readings: BTreeMap<_, Vec<f64>> = BTreeMap::new();
         for visit in visits {
@@ -45,11 +48,11 @@ impl Cores {
             readings.entry(kind(measured)).or_default().extend(took);
         }
         let known = readings.into_iter().filter(|(_, readings)| readings.len() >= LEAST_READINGS);
-        let third = |(kind, mut readings): (_, Vec<f64>)| {
+        let low = |(kind, mut readings): (_, Vec<f64>)| {
             readings.sort_by(f64::total_cmp);
-            (kind, readings[2])
+            (kind, readings[(readings.len() / LOW_PART).max(2)])
         };
-        Cores(known.map(third).collect())
+        Cores(known.map(low).collect())
     }
 
     /// How many times as long as at best it took before and after the visit; `None` where the visit did not time it.

@@ -127,7 +127,8 @@ pub fn document(run: &Run, options: Options) -> Result<Document> {
 }
 
 /// What the mark of the best figure says, where there is one.
-const BEST: &str = "Bold (in text a star) is the best of its row beyond doubt: its interval lies beyond those of all others.";
+const BEST: &str = "Bold (in text a star) is the best of its row beyond doubt: its interval lies beyond those of all others, of figures under two \
+                    conditions in both.";
 
 fn title(run: &Run) -> String {
     format!("ipcmatrix: {}", run.header.matrices.join(", "))
@@ -385,6 +386,7 @@ impl Footnotes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::stats::modes::{Mode, Modes};
     use crate::measure::stats::{Estimate, Interval};
 
     /// A figure with that interval, or without one where both ends are equal.
@@ -422,6 +424,41 @@ mod tests {
         assert_eq!(winner(&[slot(20.0, 20.0, 20.0), behind], true), None, "the first has no interval");
         assert_eq!(winner(&[ahead, Slot::Absent], true), None, "no rival");
         assert_eq!(winner(&[], true), None);
+    }
+
+    /// A figure of two strata, each with its value and an interval of 1 around it.
+    fn in_two(names: [&'static str; 2], values: [f64; 2]) -> Slot {
+        let Slot::Measured(mut figure) = slot(1.0, 2.0, 30.0) else { unreachable!("a figure") };
+        let mode = |at: usize| {
+            let interval = Some(Interval { low: values[at] - 0.5, high: values[at] + 0.5 });
+            Mode {
+                estimate: Estimate { value: values[at], interval, ..figure.shown },
+                share: 0.5,
+                name: names[at],
+            }
+        };
+        figure.modes = Some(Modes([mode(0), mode(1)]));
+        Slot::Measured(figure)
+    }
+
+    #[test]
+    fn of_two_strata_the_winner_is_the_best_in_both() {
+        let of = |values| in_two(["core alone", "core shared"], values);
+        let (first, second) = (of([4.0, 6.0]), of([6.0, 9.0]));
+        assert_eq!(
+            winner(&[first.clone(), second.clone()], false),
+            Some(0),
+            "4 to 6 and 6 to 9 touch, but like with like do not"
+        );
+        assert_eq!(winner(&[first.clone(), of([6.0, 6.5])], false), None, "in doubt with a shared core");
+        assert_eq!(winner(&[first.clone(), of([6.0, 3.0])], false), None, "each is the best in one");
+        assert_eq!(
+            winner(&[first.clone(), second, slot(20.0, 21.0, 22.0)], false),
+            None,
+            "of the third it is not known"
+        );
+        let unnamed = [in_two(["", ""], [4.0, 6.0]), in_two(["", ""], [16.0, 19.0])];
+        assert_eq!(winner(&unnamed, false), None, "nobody knows what the modes stand for");
     }
 
     #[test]
