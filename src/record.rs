@@ -15,7 +15,7 @@ pub use crate::cell::Unavailable;
 use crate::cell::{Axis, Cell, Measure, Value};
 use crate::workload::{Delivery, Effective, Proof, Tally};
 pub use arms::{Arm, Arms};
-pub use effort::{Effort, Sampling};
+pub use effort::{Effort, Kind, Sampling};
 pub use gate::{Gate, Limit};
 pub use noise::Noise;
 pub use request::{Part, Request};

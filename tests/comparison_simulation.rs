@@ -9,7 +9,7 @@ use ipcmatrix::compare::floors::between_runs;
 use ipcmatrix::compare::pairs::pairs;
 use ipcmatrix::compare::{Effect, Margin, Verdict, judge};
 use ipcmatrix::measure::stats::median;
-use ipcmatrix::record::{Arm, Arms, Header, Lead, Outcome, PlannedCell, Visit};
+use ipcmatrix::record::{Arm, Arms, Header, Lead, Measured, Outcome, PlannedCell, Visit};
 use ipcmatrix::report::load::{Run, parse_run};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -204,6 +204,19 @@ fn one_run_against_one_stays_below_its_floor() {
     }
 }
 
+/// A visit that took so long, after that was done to it.
+fn changed(recorded: &Visit, ns: f64, change: impl Fn(&mut Measured)) -> Outcome {
+    let Outcome::Measured(mut measured) = measured(recorded, ns) else { unreachable!("it was measured") };
+    change(&mut measured);
+    Outcome::Measured(measured)
+}
+
+/// The ratios of the one pair of the header, and how many of its visits have no partner.
+fn paired(header: &Header, visits: &[Visit]) -> (Vec<f64>, usize) {
+    let found = pairs(header, header.arms.as_ref().unwrap(), visits).remove(0).found.unwrap();
+    (found.log_ratios, found.alone)
+}
+
 /// So many rounds of one cell, with what came of arm a and of arm b in each.
 fn rounds(recorded: &Visit, count: u32, of: impl Fn(u32) -> [Outcome; 2]) -> Vec<Visit> {
     let mut visits = Vec::new();
@@ -221,52 +234,37 @@ fn rounds(recorded: &Visit, count: u32, of: impl Fn(u32) -> [Outcome; 2]) -> Vec
 fn pairs_on_different_cpus_are_not_compared() {
     let recorded = recorded_visit(&template());
     let on = |cpu: usize, ns: f64| {
-        let Outcome::Measured(mut measured) = measured(&recorded, ns) else {
-            unreachable!("it was measured")
-        };
-        measured
-            .samples
-            .iter_mut()
-            .flat_map(|sample| &mut sample.workers)
-            .for_each(|worker| worker.cpu = cpu);
-        Outcome::Measured(measured)
+        changed(&recorded, ns, |measured| {
+            let workers = measured.samples.iter_mut().flat_map(|sample| &mut sample.workers);
+            workers.for_each(|worker| worker.cpu = cpu);
+        })
     };
     let header = header(1, 8);
-    let arms = header.arms.clone().unwrap();
     let visits = rounds(&recorded, 8, |round| {
         let apart = round < 2;
         [on(1, 100.0), if apart { on(0, 300.0) } else { on(1, 100.0) }]
     });
-    let found = pairs(&header, &arms, &visits).remove(0).found.unwrap();
-    assert_eq!((found.log_ratios, found.alone), (vec![0.0; 6], 4));
+    assert_eq!(paired(&header, &visits), (vec![0.0; 6], 4));
 }
 
 /// A host that moves CPUs between the arms of a round is no difference of the arms.
 #[test]
 fn near_is_compared_with_near() {
     let recorded = recorded_visit(&template());
-    let at = |way: f64, ns: f64| {
-        let Outcome::Measured(mut measured) = measured(&recorded, ns) else {
-            unreachable!("it was measured")
-        };
-        measured.ping_pong_ns = Some([way, way]);
-        Outcome::Measured(measured)
-    };
+    let at = |way: f64, ns: f64| changed(&recorded, ns, |measured| measured.ping_pong_ns = Some([way, way]));
     let crossing = |planned: PlannedCell| PlannedCell {
         cell: planned.cell.with(Axis::Placement, Value::word("cross_cpu")),
         ..planned
     };
     let plain = header(1, 12);
     let header = Header { cells: plain.cells.clone().into_iter().map(crossing).collect(), ..plain };
-    let arms = header.arms.clone().unwrap();
     let (near, far) = (|| at(60.0, 100.0), || at(250.0, 300.0));
     let visits = rounds(&recorded, 12, |round| match round {
         0..4 => [near(), far()],
         4..8 => [far(), far()],
         _ => [near(), near()],
     });
-    let found = pairs(&header, &arms, &visits).remove(0).found.unwrap();
-    assert_eq!((found.log_ratios, found.alone), (vec![0.0; 8], 8));
+    assert_eq!(paired(&header, &visits), (vec![0.0; 8], 8));
 }
 
 /// Another guest that takes the core between the arms of a round is no difference of the arms, where rounds enough are left to tell.
@@ -274,23 +272,17 @@ fn near_is_compared_with_near() {
 fn alone_is_compared_with_alone() {
     let recorded = recorded_visit(&template());
     let on = |core_ns: u64, ns: f64| {
-        let Outcome::Measured(mut measured) = measured(&recorded, ns) else {
-            unreachable!("it was measured")
-        };
-        measured.whole_core_ns = Some([core_ns, core_ns]);
-        Outcome::Measured(measured)
+        changed(&recorded, ns, |measured| measured.whole_core_ns = Some([core_ns, core_ns]))
     };
     let (alone, shared) = (|| on(40_000, 100.0), || on(65_000, 150.0));
     let header = header(1, 12);
-    let arms = header.arms.clone().unwrap();
     let found = |unlike: u32| {
         let visits = rounds(&recorded, 12, |round| match round {
             round if round < unlike => [alone(), shared()],
             round if round % 2 == 0 => [shared(), shared()],
             _ => [alone(), alone()],
         });
-        let found = pairs(&header, &arms, &visits).remove(0).found.unwrap();
-        (found.log_ratios, found.alone)
+        paired(&header, &visits)
     };
     assert_eq!(found(6), (vec![0.0; 6], 12));
     let (ratios, without) = found(7);

@@ -30,6 +30,33 @@ pub struct Sampling {
     pub target_ns: u64,
 }
 
+/// What disturbs a cell, and so how it is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One worker, or a transport on one CPU: interference only adds time.
+    Additive,
+    /// Two or more CPUs, or contended locks.
+    Interacting,
+    /// Contended locks with more workers than CPUs.
+    Oversubscribed,
+}
+
+impl Kind {
+    /// That of so many workers on so many CPUs, who are contended or not.
+    pub fn of(contended: bool, workers: usize, cpus: usize) -> Kind {
+        match contended {
+            true if workers > cpus => Kind::Oversubscribed,
+            false if cpus == 1 || workers == 1 => Kind::Additive,
+            _ => Kind::Interacting,
+        }
+    }
+
+    /// How much of a batch of that size warms up: one of many turns is far longer than that takes.
+    pub fn warm_up(self, batch: u64) -> u64 {
+        if self == Kind::Oversubscribed { batch.div_ceil(10) } else { batch }
+    }
+}
+
 const MS: u64 = 1_000_000;
 
 /// Time on a CPU that each worker has in a sample where workers outnumber CPUs: a dozen turns or more (the scheduler takes the CPU
@@ -79,15 +106,15 @@ impl Effort {
         exact: false,
     };
 
-    /// The samples of a cell by so many workers on so many CPUs, who are contended or not.
-    pub fn sampling(&self, contended: bool, workers: usize, cpus: usize) -> Sampling {
-        if contended && workers > cpus {
-            let Sampling { samples, target_ns } = self.oversubscribed;
-            let shared_ns = target_ns.saturating_mul(workers as u64) / cpus.max(1) as u64;
-            return Sampling { samples, target_ns: shared_ns.min(target_ns.max(LONGEST_TURNS_NS)) };
-        }
-        let additive = !contended && (cpus == 1 || workers == 1);
-        if additive { self.additive } else { self.interacting }
+    /// The samples of a cell of that kind by so many workers on so many CPUs.
+    pub fn sampling(&self, kind: Kind, workers: usize, cpus: usize) -> Sampling {
+        let Sampling { samples, target_ns } = match kind {
+            Kind::Additive => return self.additive,
+            Kind::Interacting => return self.interacting,
+            Kind::Oversubscribed => self.oversubscribed,
+        };
+        let shared_ns = target_ns.saturating_mul(workers as u64) / cpus.max(1) as u64;
+        Sampling { samples, target_ns: shared_ns.min(target_ns.max(LONGEST_TURNS_NS)) }
     }
 
     /// Whether figures come of it that are shown.
@@ -116,7 +143,7 @@ mod tests {
     #[test]
     fn who_outnumbers_the_cpus_has_turns_of_his_own_in_a_sample() {
         let target_ms = |contended, workers, cpus| {
-            let sampling = Effort::DEFAULT.sampling(contended, workers, cpus);
+            let sampling = Effort::DEFAULT.sampling(Kind::of(contended, workers, cpus), workers, cpus);
             (sampling.samples, sampling.target_ns / MS)
         };
         assert_eq!(target_ms(true, 2, 1), (2, 100));
@@ -127,6 +154,9 @@ mod tests {
         assert_eq!(target_ms(false, 2, 1), (10, 5), "they take turns of their own accord");
         assert_eq!(target_ms(false, 2, 2), (5, 20));
         assert_eq!(target_ms(false, 1, 2), (10, 5));
-        assert_eq!(Effort::exactly(3).sampling(true, 5, 1), Sampling { samples: 3, target_ns: 0 });
+        assert_eq!(
+            Effort::exactly(3).sampling(Kind::Oversubscribed, 5, 1),
+            Sampling { samples: 3, target_ns: 0 }
+        );
     }
 }

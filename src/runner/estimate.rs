@@ -1,7 +1,7 @@
 //! How long a visit will take, before any was made.
 
 use crate::cell::{Axis, Cell, Measure};
-use crate::record::Effort;
+use crate::record::{Effort, Kind};
 
 /// Process start and end, opening, and the untimed pass, measured on a small machine.
 const OVERHEAD_NS: u64 = 15_000_000;
@@ -20,9 +20,12 @@ pub fn visit_ns(cell: &Cell, effort: &Effort, allowed_cpus: usize) -> u64 {
         // A pair of CPUs of some class.
         _ => 2,
     };
-    let sampling = effort.sampling(contended, workers, cpus);
-    let before_ns = if contended && workers > cpus { sampling.target_ns / 10 } else { sampling.target_ns };
-    OVERHEAD_NS + effort.warm_up_ns + before_ns + u64::from(sampling.samples) * sampling.target_ns
+    let kind = Kind::of(contended, workers, cpus);
+    let sampling = effort.sampling(kind, workers, cpus);
+    OVERHEAD_NS
+        + effort.warm_up_ns
+        + kind.warm_up(sampling.target_ns)
+        + u64::from(sampling.samples) * sampling.target_ns
 }
 
 #[cfg(test)]

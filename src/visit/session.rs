@@ -5,7 +5,7 @@ use super::placement::Placement;
 use super::refusal::Refusal;
 use crate::measure::calibrate::calibrate;
 use crate::measure::clock::{Deadline, process_cpu_ns};
-use crate::record::{Effort, Lead, Sample, Sampling, WorkerSample};
+use crate::record::{Effort, Kind, Lead, Sample, Sampling, WorkerSample};
 use crate::workload::{Batch, Proof, Tally, Workload};
 
 /// What a session gives to [`super::figures`].
@@ -96,11 +96,9 @@ pub fn run(
 ) -> Result<Figures, Refusal> {
     let Crew { workload, placement, .. } = crew;
     let mut session = Session { crew, deadline, total_ops: 0, total_lost: None };
-    let contended = workload.contended();
     let cpus = placement.cpus().len();
-    let oversubscribed = contended && workload.workers() > cpus;
-    let additive = !contended && (cpus == 1 || workload.workers() == 1);
-    let sampling = effort.sampling(contended, workload.workers(), cpus);
+    let kind = Kind::of(workload.contended(), workload.workers(), cpus);
+    let sampling = effort.sampling(kind, workload.workers(), cpus);
     let sampling = Sampling { target_ns: sampling.target_ns.min(workload.longest_batch_ns()), ..sampling };
     let least = if effort.fill_channels { workload.least_ops() } else { 1 };
     let proofs = session.prove()?;
@@ -114,8 +112,7 @@ pub fn run(
     workload.has_room(ops).map_err(Refusal::of_opening)?;
     // The book's untimed start is the untimed pass, so that its counts stay its counts.
     if !effort.exact && alone.is_none() {
-        // A batch of many turns is far longer than warming up takes.
-        session.warm_up(if oversubscribed { ops.div_ceil(10) } else { ops }, effort.warm_up_ns)?;
+        session.warm_up(kind.warm_up(ops), effort.warm_up_ns)?;
     }
     let samples = match alone {
         Some(before) => session.one_alone(before)?,
@@ -126,12 +123,12 @@ pub fn run(
     Ok(Figures {
         ops,
         calibrated: given_ops.is_none(),
-        lead: match (effort.exact, additive && !workload.median_leads()) {
+        lead: match (effort.exact, kind == Kind::Additive && !workload.median_leads()) {
             (true, _) => Lead::Mean,
             (false, true) => Lead::Floor,
             (false, false) => Lead::Typ,
         },
-        oversubscribed,
+        oversubscribed: kind == Kind::Oversubscribed,
         target_ns: if ops == least || effort.exact || alone.is_some() { 0 } else { sampling.target_ns },
         proofs,
         samples,

@@ -60,8 +60,8 @@ Examples:
   ipcmatrix ab --a base --b env:GLIBC_TUNABLES=glibc.pthread.rseq=0 locks --least 3%
   ipcmatrix ab --a bin:old/ipcmatrix --b base smoke --fail-on slower,undecided --format json
 
-Arm a chooses how many operations a batch has, for both where they have as many workers in the same place. Gates of the matrix ([[gate]]) are held against arm b, slow-downs
-are those of arm b against arm a.
+Arm a chooses how many operations a batch has, for both where they have as many workers in the same place. Gates of the
+matrix ([[gate]]) are held against arm b, slow-downs are those of arm b against arm a.
 Exit codes: those of run, of gates too; with --fail-on 3 for a difference and 4 for cells that are undecided or not compared,
 and 4 where no cell could be compared, whichever was asked for.";
 
