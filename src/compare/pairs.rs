@@ -72,7 +72,10 @@ pub fn pairs<'a>(header: &'a Header, arms: &Arms, visits: &[Visit]) -> Vec<Pair<
     // Another program may time its arithmetic otherwise.
     let cores = match &arms.program_crc32 {
         Some(_) => [visits_a, visits_b].map(|arm| Cores::of(arm.iter().flatten().copied())),
-        None => [(); 2].map(|()| Cores::of(visits)),
+        None => {
+            let both = Cores::of(visits);
+            [both.clone(), both]
+        }
     };
     let one = |index: usize| {
         let planned = [&of_a[index], &of_b[index]];

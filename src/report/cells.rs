@@ -98,12 +98,6 @@ impl Figure {
         let sure = self.modes.is_none() && !self.ns.full_range;
         sure && self.ns.half_width_ratio().is_some_and(|ratio| ratio <= precision)
     }
-
-    /// Replaces what is shown, modes included, by what is made of each number.
-    pub fn show(&mut self, of: impl Fn(&Estimate) -> Estimate) {
-        self.shown = of(&self.shown);
-        self.modes = self.modes.map(|modes| modes.map(of));
-    }
 }
 
 /// Why a cell failed: the first failure, and how many there were.

@@ -17,7 +17,7 @@ use super::projection::{Coordinate, Grid, Projection};
 use crate::cell::{Axis, Value};
 use crate::compare::cores::Core;
 use crate::measure::stats::Interval;
-use crate::measure::stats::modes::Modes;
+use crate::measure::stats::modes::{Mode, Modes};
 
 /// The most series that a reader can tell apart: so many pairs of colour and shape there are.
 pub const MOST_SERIES: usize = mark::PAIRS;
@@ -168,16 +168,13 @@ fn panel(grid: &Grid, series: &[Coordinate]) -> Option<Panel> {
 /// What is drawn of a place.
 fn point(x: u64, slot: &Slot) -> Option<Point> {
     let figure = slot.figure()?;
+    // A curve is of one condition throughout.
+    let alone = |mode: &Mode| mode.name == Core::Alone.word();
     let (estimate, rarer) = match figure.modes {
         None => (figure.shown, None),
-        // A curve is of one condition throughout.
-        Some(Modes([one, other])) if one.name == Core::Alone.word() => {
-            (one.estimate, Some(other.estimate.value))
-        }
-        Some(Modes([one, other])) if other.name == Core::Alone.word() => {
+        Some(Modes([one, other])) if alone(&other) || (!alone(&one) && other.share > one.share) => {
             (other.estimate, Some(one.estimate.value))
         }
-        Some(Modes([one, other])) if other.share > one.share => (other.estimate, Some(one.estimate.value)),
         Some(Modes([one, other])) => (one.estimate, Some(other.estimate.value)),
     };
     Some(Point { x, y: estimate.value, interval: estimate.interval, rarer, text: number(figure) })
