@@ -5,6 +5,7 @@
 
 mod arms;
 mod effort;
+mod end;
 mod gate;
 mod noise;
 mod request;
@@ -16,9 +17,10 @@ use crate::cell::{Axis, Cell, Measure, Value};
 use crate::workload::{Delivery, Effective, Proof, Tally};
 pub use arms::{Arm, Arms};
 pub use effort::{Effort, Kind, Sampling};
+pub use end::{End, Resumed};
 pub use gate::{Gate, Limit};
 pub use noise::Noise;
-pub use request::{Part, Request};
+pub use request::{Moved, Part, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use tampering::{INJECTED, INJECTED_FLAG, Tampering};
@@ -226,6 +228,9 @@ pub struct Measured {
     /// Nanoseconds that arithmetic of dependent steps took there at the same moments: longer where the clock is slower, whoever uses the core.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dependent_ns: Option<[u64; 2]>,
+    /// Why workers that share a CPU were on another one than the last that they may use.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub moved: Option<Moved>,
     /// What the loop cost, where the workload has a twin; not subtracted from the numbers above.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overhead: Option<Overhead>,
@@ -371,31 +376,6 @@ pub struct Overhead {
     pub net_ns: f64,
 }
 
-/// How the run ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct End {
-    /// `done` (no cell wants another visit: precise enough, failed or unavailable), `budget`, `rounds`, `interrupted` or `terminated`.
-    pub reason: String,
-    /// Seconds of sampling, those before a break included.
-    pub elapsed_s: f64,
-    /// Visits made.
-    pub visits: u32,
-    /// When the run ended, RFC 3339 in UTC.
-    pub ended: String,
-}
-
-/// A break in the run, written when it goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Resumed {
-    /// When it went on, RFC 3339 in UTC.
-    pub resumed: String,
-    /// Visits that were made before.
-    pub visits: u32,
-    /// Bytes of a last line that was cut off in the middle, and dropped.
-    #[serde(default)]
-    pub dropped_bytes: u64,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -418,6 +398,7 @@ mod tests {
             ping_pong_ns: None,
             whole_core_ns: None,
             dependent_ns: None,
+            moved: None,
             effective: Effective::new(),
             proofs: Vec::new(),
             samples,

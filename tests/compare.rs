@@ -16,6 +16,7 @@ use ipcmatrix::report::load::{parse_run, read_run};
 use ipcmatrix::report::metric::Metric;
 use ipcmatrix::report::{cells::slots, markdown, text};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -287,6 +288,28 @@ fn near_and_far_are_compared_within_their_stratum() {
     assert_eq!(still.rows.iter().filter(|row| row.stratum.is_some()).count(), 24);
     let blind = usual(&many(3, &Plan::new(1)), &many(3, &new));
     assert!(blind.rows.iter().all(|row| row.stratum.is_none()), "base knows no distance");
+}
+
+#[test]
+fn runs_of_unlike_cores_say_so() {
+    let alone = Plan { whole_core: Some(|_| [1000, 1050]), ..Plan::new(1) };
+    // Before or after, in three visits of four.
+    let shared = Plan {
+        whole_core: Some(|visit| {
+            [if visit % 4 == 1 { 1200 } else { 1000 }, if visit % 4 > 1 { 1200 } else { 1000 }]
+        }),
+        ..Plan::new(2)
+    };
+    let told = |base: &Plan, new: &Plan| {
+        let found = usual(&many(3, base), &many(3, new));
+        let remarks = found.found().flat_map(|found| found.remarks.clone());
+        remarks.filter(|remark| remark.contains("W019")).collect::<BTreeSet<_>>()
+    };
+    let wanted = "another thread used the core in 0 % of the visits of base, 75 % of new (W019): a part of the difference may be its";
+    assert_eq!(told(&alone, &shared), BTreeSet::from([wanted.to_owned()]));
+    let again = Plan { seed: 3, ..shared.clone() };
+    assert!(told(&again, &shared).is_empty(), "both alike");
+    assert!(told(&Plan::new(1), &shared).is_empty(), "base does not tell");
 }
 
 /// The comparison of the golden files: three runs a side, one cell slower, one failing, one apart.

@@ -124,6 +124,7 @@ fn visit_of(samples: &[f64], flags: &[&str]) -> Measured {
         ping_pong_ns: None,
         whole_core_ns: None,
         dependent_ns: None,
+        moved: None,
         effective: Default::default(),
         proofs: Vec::new(),
         samples: Vec::new(),

@@ -32,20 +32,52 @@ impl Core {
     }
 }
 
-/// What the arithmetic takes at best on the CPUs of a run, which may be of several kinds: over what dependent steps take, so that the clock rate
-/// makes no difference, where both were timed.
+/// What a visit timed of the cores of its CPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// The CPUs of its workers, and whether dependent steps were timed: readings of one kind have one unit.
+    kind: (BTreeSet<usize>, bool),
+    /// How long the arithmetic took before and after, over what dependent steps took, so that the clock rate makes no difference,
+    /// where both were timed.
+    took: [f64; 2],
+}
+
+impl Reading {
+    /// Of the nanoseconds that both took before and after, on those CPUs.
+    pub fn new(cpus: BTreeSet<usize>, whole_core_ns: [u64; 2], dependent_ns: Option<[u64; 2]>) -> Reading {
+        let [before, after] = whole_core_ns.map(|ns| ns.max(1) as f64);
+        let [slow_before, slow_after] = dependent_ns.unwrap_or([1; 2]).map(|ns| ns.max(1) as f64);
+        Reading { kind: (cpus, dependent_ns.is_some()), took: [before / slow_before, after / slow_after] }
+    }
+
+    /// Of a visit, by the CPUs on which its workers ended their samples; `None` where it did not time it.
+    pub fn of(measured: &Measured) -> Option<Reading> {
+        let workers = measured.samples.iter().flat_map(|sample| &sample.workers);
+        let cpus = workers.map(|worker| worker.cpu).collect();
+        Some(Reading::new(cpus, measured.whole_core_ns?, measured.dependent_ns))
+    }
+}
+
+/// What the arithmetic takes at best on the CPUs of a run, which may be of several kinds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cores(BTreeMap<(BTreeSet<usize>, bool), f64>);
 
 impl Cores {
+    /// Of the visits of a run.
+    pub fn of<'a>(visits: impl IntoIterator<Item = &'a Visit>) -> Cores {
+        let reading = |visit: &Visit| match &visit.outcome {
+            Outcome::Measured(measured) => Reading::of(measured),
+            _ => None,
+        };
+        Cores::of_readings(visits.into_iter().filter_map(reading))
+    }
+
     /// Of the visits that timed it on the same CPUs, the reading that one in fifty lies below, and two at least: a disturbance of the
     /// dependent steps makes a reading too low. Where there are fewer than [`LEAST_READINGS`] it is not known what is best.
-    pub fn of<'a>(visits: impl IntoIterator<Item = &'a Visit>) -> Cores {
+    pub fn of_readings(all: impl IntoIterator<Item = Reading>) -> Cores {
         let mut readings: BTreeMap<_, Vec<f64>> = BTreeMap::new();
-        for visit in visits {
-            let Outcome::Measured(measured) = &visit.outcome else { continue };
-            let Some(took) = took(measured) else { continue };
-            readings.entry(kind(measured)).or_default().extend(took);
+        for Reading { kind, took } in all {
+            readings.entry(kind).or_default().extend(took);
         }
         let known = readings.into_iter().filter(|(_, readings)| readings.len() >= LEAST_READINGS);
         let low = |(kind, mut readings): (_, Vec<f64>)| {
@@ -55,33 +87,27 @@ impl Cores {
         Cores(known.map(low).collect())
     }
 
-    /// How many times as long as at best it took before and after the visit; `None` where the visit did not time it.
-    pub fn ratios(&self, measured: &Measured) -> Option<[f64; 2]> {
-        let least = *self.0.get(&kind(measured))?;
-        Some(took(measured)?.map(|took| took / least))
+    /// How many times as long as at best it took before and after; `None` where it is not known what is best.
+    pub fn ratios(&self, reading: &Reading) -> Option<[f64; 2]> {
+        let least = *self.0.get(&reading.kind)?;
+        Some(reading.took.map(|took| took / least))
     }
 
-    /// Who had the cores; `None` where it is not known, or changed meanwhile.
+    /// Who had the cores of a visit; `None` where it is not known, or changed meanwhile.
     pub fn side(&self, measured: &Measured) -> Option<Core> {
-        match self.ratios(measured)?.map(|ratio| ratio > SHARED_RATIO) {
+        match self.ratios(&Reading::of(measured)?)?.map(|ratio| ratio > SHARED_RATIO) {
             [false, false] => Some(Core::Alone),
             [true, true] => Some(Core::Shared),
             _ => None,
         }
     }
-}
 
-/// How long the arithmetic took before and after, in units that visits of one [`kind`] share.
-fn took(measured: &Measured) -> Option<[f64; 2]> {
-    let [before, after] = measured.whole_core_ns?.map(|ns| ns.max(1) as f64);
-    let [slow_before, slow_after] = measured.dependent_ns.unwrap_or([1; 2]).map(|ns| ns.max(1) as f64);
-    Some([before / slow_before, after / slow_after])
-}
-
-/// The CPUs on which the workers of a visit ended their samples, and whether dependent steps were timed.
-fn kind(measured: &Measured) -> (BTreeSet<usize>, bool) {
-    let workers = measured.samples.iter().flat_map(|sample| &sample.workers);
-    (workers.map(|worker| worker.cpu).collect(), measured.dependent_ns.is_some())
+    /// The part of these visits, 0 to 1, in which another thread used a core, before or after; `None` where no visit tells.
+    pub fn shared_share(&self, readings: &[Reading]) -> Option<f64> {
+        let known: Vec<[f64; 2]> = readings.iter().filter_map(|reading| self.ratios(reading)).collect();
+        let shared = known.iter().filter(|ratios| ratios.iter().any(|ratio| *ratio > SHARED_RATIO)).count();
+        (!known.is_empty()).then(|| shared as f64 / known.len() as f64)
+    }
 }
 
 #[cfg(test)]
@@ -142,6 +168,21 @@ mod tests {
         let visits: Vec<Visit> = (0..6).map(|at| visit(&(1, Some([1000 + 100 * at; 2])))).collect();
         assert_eq!(sides(&visits[..5]), [None; 5]);
         assert_eq!(sides(&visits), [ALONE, ALONE, ALONE, SHARED, SHARED, SHARED]);
+    }
+
+    #[test]
+    fn a_visit_shared_its_core_where_either_reading_says_so() {
+        let reading = |cpu, took| Reading::new(BTreeSet::from([cpu]), took, None);
+        let own = [
+            reading(1, [1000, 1000]),
+            reading(1, [1000, 1200]),
+            reading(1, [1200, 1200]),
+            reading(0, [7, 7]),
+        ];
+        let many = std::iter::repeat_n(reading(1, [1000, 1010]), LEAST_READINGS);
+        let cores = Cores::of_readings(many.chain(own.clone()));
+        assert_eq!(cores.shared_share(&own), Some(2.0 / 3.0), "nothing is known of CPU 0");
+        assert_eq!((cores.shared_share(&own[3..]), cores.shared_share(&[])), (None, None));
     }
 
     #[test]

@@ -71,6 +71,8 @@ pub struct Reduced {
     pub two_modes: bool,
     /// Visits with fewer samples, for want of time.
     pub thrifty: usize,
+    /// The part of the visits, 0 to 1, in which another thread used the core of a worker; `None` where they do not tell.
+    pub shared_core: Option<f64>,
     /// Parameters in force, by their number in [`Known`].
     pub settings: usize,
     /// The single visits, where each knows how far apart its CPUs were; else none.

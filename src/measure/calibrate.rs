@@ -6,33 +6,35 @@ const MOST_OPS: u64 = 1 << 40;
 /// short: a rate seen in a short batch may not be that of a longer one.
 const MOST_GROWTH: [u64; 3] = [8, 3, 2];
 
-/// Finds the operations a worker that take about `target_ns`: 1, 2, 4, ... until a quarter of the
-/// target is reached, then scaled. A batch of that size is then tried and corrected, because contention
-/// may set in only in longer batches. Never under `least`. `run` does that many operations and returns
+/// Finds the operations a worker that take about `target_ns`: 1, 2, 4, ... until a quarter of what is tried is reached, then scaled. A batch
+/// of that size is then tried and corrected, because contention may set in only in longer batches. What is tried is the target, or
+/// one of `parts` of it: then the last try is scaled. Never under `least`. `run` does that many operations and returns
 /// the elapsed nanoseconds.
 ///
 /// # Errors
 /// The first error of `run`.
 pub fn calibrate<E>(
     target_ns: u64,
+    parts: u64,
     least: u64,
     mut run: impl FnMut(u64) -> Result<u64, E>,
 ) -> Result<u64, E> {
+    let tried_ns = target_ns / parts.max(1);
     let mut ops = 1;
     let mut elapsed = run(ops)?;
-    while elapsed < target_ns / 4 && ops < MOST_OPS {
+    while elapsed < tried_ns / 4 && ops < MOST_OPS {
         ops *= 2;
         elapsed = run(ops)?;
     }
     for most_growth in MOST_GROWTH {
-        ops = scaled(ops, target_ns, elapsed).min(ops.saturating_mul(most_growth)).max(least);
+        ops = scaled(ops, tried_ns, elapsed).min(ops.saturating_mul(most_growth)).max(least);
         elapsed = run(ops)?;
-        let near = (target_ns / 3 * 2..=target_ns / 2 * 3).contains(&elapsed);
-        if near || ops == least && elapsed > target_ns {
+        let near = (tried_ns / 3 * 2..=tried_ns / 2 * 3).contains(&elapsed);
+        if near || ops == least && elapsed > tried_ns {
             break;
         }
     }
-    Ok(ops)
+    Ok(if parts > 1 { scaled(ops, target_ns, elapsed).max(least) } else { ops })
 }
 
 fn scaled(ops: u64, target_ns: u64, elapsed_ns: u64) -> u64 {
@@ -46,7 +48,7 @@ mod tests {
     use std::convert::Infallible;
 
     fn calibrated(target_ns: u64, least: u64, cost: impl Fn(u64) -> u64) -> u64 {
-        calibrate(target_ns, least, |ops| Ok::<_, Infallible>(cost(ops))).unwrap()
+        calibrate(target_ns, 1, least, |ops| Ok::<_, Infallible>(cost(ops))).unwrap()
     }
 
     #[test]
@@ -88,8 +90,26 @@ mod tests {
     }
 
     #[test]
+    fn of_a_long_batch_a_part_is_tried_and_scaled() {
+        let (target_ns, op_ns) = (240_000_000, 300);
+        let spent = |parts| {
+            let mut spent_ns = 0;
+            let run = |ops: u64| {
+                spent_ns += ops * op_ns;
+                Ok::<_, Infallible>(ops * op_ns)
+            };
+            let ops = calibrate(target_ns, parts, 1, run).unwrap();
+            assert!((ops * op_ns).abs_diff(target_ns) < target_ns / 100, "{parts}: {ops}");
+            spent_ns
+        };
+        assert!(spent(3) * 5 < spent(1) * 2, "{} against {}", spent(3), spent(1));
+        let least = calibrate(target_ns, 3, 1_000_000, |ops| Ok::<_, Infallible>(ops * op_ns)).unwrap();
+        assert_eq!(least, 1_000_000, "never under the least");
+    }
+
+    #[test]
     fn an_error_ends_it() {
-        let result = calibrate(1000, 1, |ops| if ops < 4 { Ok(1) } else { Err(ops) });
+        let result = calibrate(1000, 1, 1, |ops| if ops < 4 { Ok(1) } else { Err(ops) });
         assert_eq!(result, Err(4));
     }
 }

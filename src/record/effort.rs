@@ -51,6 +51,12 @@ impl Kind {
         }
     }
 
+    /// One of how many parts of a batch is tried when its size is chosen: a batch of a dozen turns takes long, and in four or five turns most of
+    /// the contention has set in.
+    pub fn parts_tried(self) -> u64 {
+        if self == Kind::Oversubscribed { 3 } else { 1 }
+    }
+
     /// How much of a batch of that size warms up: one of many turns is far longer than that takes.
     pub fn warm_up(self, batch: u64) -> u64 {
         if self == Kind::Oversubscribed { batch.div_ceil(10) } else { batch }

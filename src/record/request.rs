@@ -23,6 +23,9 @@ pub struct Request {
     /// CPUs that something else uses: workers that share one CPU take another, where there is one that will do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub avoided_cpus: Vec<usize>,
+    /// Workers that share one CPU take this one, where they may use it: that of the visit with which this one is compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_cpu_as: Option<usize>,
     /// For whoever starts the process, in a run of two arms; the process itself is not told.
     #[serde(skip)]
     pub arm: Option<Arm>,
@@ -37,6 +40,16 @@ pub struct Part {
     pub ops: Option<u64>,
 }
 
+/// Why workers that share a CPU are not on the last one that they may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Moved {
+    /// Something else used that one, or a thread of its core.
+    Crowded,
+    /// This one had more of its core for itself.
+    FreerCore,
+}
+
 impl Request {
     /// A request for one cell, from a process that ends when it likes.
     pub fn alone(cell: &Cell, ops: Option<u64>, effort: Effort, deadline_ms: u64) -> Request {
@@ -48,6 +61,7 @@ impl Request {
             runner: None,
             tampering: None,
             avoided_cpus: Vec::new(),
+            same_cpu_as: None,
             arm: None,
         }
     }

@@ -378,6 +378,7 @@ mod tests {
             ping_pong_ns: None,
             whole_core_ns: None,
             dependent_ns: None,
+            moved: None,
             effective: Default::default(),
             proofs: Vec::new(),
             samples: vec![Sample {

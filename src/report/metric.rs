@@ -259,6 +259,7 @@ mod tests {
             ping_pong_ns: None,
             whole_core_ns: None,
             dependent_ns: None,
+            moved: None,
             effective: Default::default(),
             proofs: Vec::new(),
             samples: vec![sample(durations_ns)],

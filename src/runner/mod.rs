@@ -8,6 +8,7 @@ pub mod exact;
 pub mod host;
 pub mod journal;
 pub mod machine;
+mod places;
 pub mod process;
 pub mod progress;
 pub mod resume;
@@ -18,9 +19,9 @@ mod watch;
 use crate::measure::clock::{Clock, utc_now};
 use crate::measure::stats::{LEAST_VISITS, STEADY_VISITS};
 use crate::record::{Arm, Arms, Effort, End, Header, Noise, Outcome, Part, Request, Visit};
-use crowded::Crowded;
 use journal::Journal;
 use machine::Machine;
+use places::Places;
 use progress::Progress;
 use resume::Begun;
 use schedule::Rounds;
@@ -90,9 +91,7 @@ struct Run<'a> {
     visits: Vec<Visit>,
     thrifty: bool,
     watch: Watch,
-    crowded: Crowded,
-    /// What it told before the last visit that is not the second of a pair.
-    avoided_cpus: Vec<usize>,
+    places: Places,
 }
 
 /// Runs every available cell of the header until all are precise enough or give nothing more, the budget is spent, or a
@@ -122,22 +121,9 @@ pub fn resume(
     let begin_ns = clock.now_ns();
     let Begun { schedule, visits, spent_ns, round, rest, thrifty } = begun;
     let watch = Watch::after_waits(waited_ns(&visits));
-    let mut crowded = Crowded::default();
-    visits.iter().for_each(|visit| crowded.take(visit));
-    let avoided_cpus = Vec::new();
-    let mut run = Run {
-        header,
-        settings,
-        clock,
-        begin_ns,
-        spent_ns,
-        schedule,
-        visits,
-        thrifty,
-        watch,
-        crowded,
-        avoided_cpus,
-    };
+    let places = Places::after(header, &visits);
+    let mut run =
+        Run { header, settings, clock, begin_ns, spent_ns, schedule, visits, thrifty, watch, places };
     let stop = run.rounds(round, &rest, visitor, journal, progress);
     let (reason, caught, mut journal_error) = match stop {
         Stop::Reason(reason) => (reason, None, None),
@@ -208,10 +194,7 @@ impl Run<'_> {
             let second_arm = self.header.arms.is_some() && index % 2 == 1;
             let waited_ns =
                 if second_arm { None } else { self.quiet(cells, round, visitor).map_err(Stop::Signal)? };
-            // Both arms of a pair are measured in the same place.
-            if !second_arm {
-                self.avoided_cpus = self.crowded.cpus();
-            }
+            self.places.next(second_arm);
             if self.over_budget(cells) {
                 return Err(Stop::Reason("budget"));
             }
@@ -250,7 +233,7 @@ impl Run<'_> {
             let mut visit = self.keep(*cell_index, round, begin_ns..end_ns, outcome);
             visit.noise = noise.take();
             journal.visit(&visit).map_err(Stop::Journal)?;
-            self.crowded.take(&visit);
+            self.places.take(&visit);
             self.visits.push(visit);
             begin_ns = end_ns;
         }
@@ -283,31 +266,30 @@ impl Run<'_> {
     fn request(&self, cells: &[usize]) -> Request {
         let settings = &self.settings;
         let cell = |index: usize| &self.header.cells[index].cell;
-        let runner = Some(std::process::id() as i32);
         let parts = |ops: &dyn Fn(usize) -> Option<u64>| {
             cells.iter().map(|index| Part { cell: cell(*index).clone(), ops: ops(*index) }).collect()
         };
-        match &settings.exact_op_ns {
-            None => Request {
-                parts: parts(&|index| self.schedule.ops(index)),
-                effort: if self.thrifty { settings.thrifty } else { settings.effort },
-                deadline_ms: settings.deadline_ms,
-                runner,
-                tampering: None,
-                avoided_cpus: self.avoided_cpus.clone(),
-                arm: self.arm(cells),
-            },
-            Some(op_ns) => Request {
-                parts: parts(&|index| Some(exact::ops(cell(index)))),
-                effort: exact::effort(cell(cells[0])),
-                deadline_ms: cells.iter().fold(settings.deadline_ms, |longest_ms, index| {
-                    exact::deadline_ms(cell(*index), op_ns[*index], longest_ms)
-                }),
-                runner,
-                tampering: None,
-                avoided_cpus: self.avoided_cpus.clone(),
-                arm: self.arm(cells),
-            },
+        let (parts, effort, deadline_ms) = match &settings.exact_op_ns {
+            None => {
+                let effort = if self.thrifty { settings.thrifty } else { settings.effort };
+                (parts(&|index| self.schedule.ops(index)), effort, settings.deadline_ms)
+            }
+            Some(op_ns) => {
+                let longest =
+                    |longest_ms, index: &usize| exact::deadline_ms(cell(*index), op_ns[*index], longest_ms);
+                let deadline_ms = cells.iter().fold(settings.deadline_ms, longest);
+                (parts(&|index| Some(exact::ops(cell(index)))), exact::effort(cell(cells[0])), deadline_ms)
+            }
+        };
+        Request {
+            parts,
+            effort,
+            deadline_ms,
+            runner: Some(std::process::id() as i32),
+            tampering: None,
+            avoided_cpus: self.places.avoided_cpus.clone(),
+            same_cpu_as: self.places.same_cpu_as,
+            arm: self.arm(cells),
         }
     }
 

@@ -89,6 +89,7 @@ pub(super) fn measured(ns: f64, ops: u64) -> Outcome {
         ping_pong_ns: None,
         whole_core_ns: None,
         dependent_ns: None,
+        moved: None,
         effective: BTreeMap::new(),
         proofs: Vec::new(),
         samples: Vec::new(),
@@ -337,13 +338,14 @@ fn the_journal_holds_every_line_and_a_journal_that_is_removed_ends_the_run() {
 }
 
 /// Visits on CPU 1, which something else uses half of, unless they are told to avoid it.
-struct Neighbour<'a>(&'a Scripted, Vec<Vec<usize>>);
+struct Neighbour<'a>(&'a Scripted, Vec<Vec<usize>>, Vec<Option<usize>>);
 
 impl Machine for Neighbour<'_> {}
 
 impl Visitor for Neighbour<'_> {
     fn visit(&mut self, request: &Request, heard: &mut dyn FnMut(Outcome)) -> Result<(), Caught> {
         self.1.push(request.avoided_cpus.clone());
+        self.2.push(request.same_cpu_as);
         self.0.0.set(self.0.0.get() + MS);
         let Outcome::Measured(mut visited) = measured(100.0, 1000) else { unreachable!("it was measured") };
         let (cpu, cpu_ns) = if request.avoided_cpus.contains(&1) { (0, 5 * MS) } else { (1, 3 * MS) };
@@ -356,11 +358,16 @@ impl Visitor for Neighbour<'_> {
 
 /// What was avoided in each visit of so many rounds over four cells at that placement.
 fn avoided(header: Header, rounds: usize) -> Vec<Vec<usize>> {
+    asked(header, rounds).0
+}
+
+/// That, and the CPU that each visit was to take.
+fn asked(header: Header, rounds: usize) -> (Vec<Vec<usize>>, Vec<Option<usize>>) {
     let clock = Scripted(Shared::new(5));
-    let mut visitor = Neighbour(&clock, Vec::new());
+    let mut visitor = Neighbour(&clock, Vec::new(), Vec::new());
     let settings = Settings { most_rounds: rounds, full_rounds: rounds, ..SETTINGS };
     run(&header, settings, &mut visitor, &clock, &mut Journal::nowhere(), &mut Quiet);
-    visitor.1
+    (visitor.1, visitor.2)
 }
 
 fn placed(placement: &str) -> Header {
@@ -388,31 +395,55 @@ fn a_resumed_run_avoids_what_it_would_have_avoided() {
     let whole = avoided(header.clone(), 7);
     for done in 1..28 {
         let clock = Scripted(Shared::new(5));
-        let mut first = Neighbour(&clock, Vec::new());
+        let mut first = Neighbour(&clock, Vec::new(), Vec::new());
         let ran = run(&header, settings.clone(), &mut first, &clock, &mut Journal::nowhere(), &mut Quiet);
         let past = ran.visits[..done].to_vec();
         let begun = Begun::replay(&header, &settings, past, None).unwrap();
-        let mut rest = Neighbour(&clock, Vec::new());
+        let mut rest = Neighbour(&clock, Vec::new(), Vec::new());
         resume(&header, settings.clone(), begun, &mut rest, &clock, &mut Journal::nowhere(), &mut Quiet);
         assert_eq!(rest.1, whole[done..], "after {done} visits");
     }
 }
 
-#[test]
-fn both_arms_of_a_pair_avoid_the_same() {
+/// Two arms of the same, the second of which another program may be.
+fn two_arms(program_crc32: Option<[Option<String>; 2]>) -> Header {
     let base = || "base".to_owned();
     let arms = Arms {
         a: base(),
         b: base(),
-        program_crc32: None,
+        program_crc32,
         rounds: 7,
         least: None,
         floors_from: String::new(),
         floors: Vec::new(),
         left_out: Vec::new(),
     };
-    let header = Header { arms: Some(arms), ..placed("same_cpu") };
-    let seen = avoided(header, 7);
+    Header { arms: Some(arms), ..placed("same_cpu") }
+}
+
+#[test]
+fn both_arms_of_a_pair_are_in_the_same_place() {
+    let (seen, same_cpu_as) = asked(two_arms(None), 7);
     assert!(seen.chunks(2).all(|pair| pair[0] == pair[1]), "{seen:?}");
     assert!(seen[..2].iter().all(Vec::is_empty) && seen[2] == [1], "{seen:?}");
+    for (pair, avoided) in same_cpu_as.chunks(2).zip(seen.chunks(2)) {
+        let first_was_on = if avoided[0].contains(&1) { 0 } else { 1 };
+        assert_eq!(pair, [None, Some(first_was_on)]);
+    }
+}
+
+#[test]
+fn beside_another_program_both_stay_on_the_cpu_that_it_takes() {
+    let (seen, same_cpu_as) = asked(two_arms(Some([None, Some("0".into())])), 7);
+    assert_eq!(same_cpu_as[..2], [Some(1); 2]);
+    assert_eq!(
+        (&seen[2][..], &same_cpu_as[2..4]),
+        (&[1][..], &[None, Some(0)][..]),
+        "it may know what to avoid"
+    );
+}
+
+#[test]
+fn without_arms_no_visit_follows_another() {
+    assert!(asked(placed("same_cpu"), 3).1.iter().all(Option::is_none));
 }

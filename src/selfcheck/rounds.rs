@@ -41,6 +41,8 @@ pub struct Series {
     pub base_ns: f64,
     /// One row a round: each arm's visit, in the order of the arms.
     pub rounds: Vec<Vec<Ns>>,
+    /// The CPU that the workers of the visit before shared, which the other arms of its round take too.
+    cpu: Option<usize>,
     /// Why there are no more.
     pub out: Option<Out>,
 }
@@ -56,7 +58,7 @@ pub struct Taken {
 impl Taken {
     /// Nothing yet.
     pub fn of(subjects: &[Subject]) -> Taken {
-        let nothing = |_: &Subject| Series { ops: 0, base_ns: 0.0, rounds: Vec::new(), out: None };
+        let nothing = |_: &Subject| Series { ops: 0, base_ns: 0.0, rounds: Vec::new(), cpu: None, out: None };
         Taken { series: subjects.iter().map(nothing).collect(), rounds: 0 }
     }
 }
@@ -122,6 +124,7 @@ fn visit_arms(
     let mut order: Vec<usize> = (0..subject.arms.len()).collect();
     order.shuffle(random);
     let mut round = vec![Ns::default(); subject.arms.len()];
+    series.cpu = None;
     for arm in order {
         if series.out.is_some() {
             return Ok(());
@@ -155,7 +158,8 @@ fn visit(
 ) -> Result<Option<Ns>, Caught> {
     let alone = Request::alone(&subject.cell, ops, settings.effort, settings.deadline_ms);
     let tampering = injected_ns_per_op.map(|_| Tampering { injected_ns_per_op, faulty: false });
-    let request = Request { tampering, runner: Some(std::process::id() as i32), ..alone };
+    let runner = Some(std::process::id() as i32);
+    let request = Request { tampering, runner, same_cpu_as: series.cpu, ..alone };
     let mut heard = None;
     visitor.visit(&request, &mut |outcome| heard = Some(outcome))?;
     let failed = |text: String| Some(Out::Failed(text));
@@ -164,6 +168,7 @@ fn visit(
             if ops.is_none() {
                 series.ops = measured.ops;
             }
+            series.cpu = measured.one_cpu();
             return Ok(Some(Ns { lead: measured.lead_ns(), floor: measured.floor_ns }));
         }
         Some(Outcome::Measured(measured)) => failed(format!("{} ns an operation", measured.lead_ns())),

@@ -108,6 +108,7 @@ fn measured(ns: f64, ops: u64) -> record::Outcome {
         ping_pong_ns: None,
         whole_core_ns: None,
         dependent_ns: None,
+        moved: None,
         effective: BTreeMap::new(),
         proofs: Vec::new(),
         samples: Vec::new(),
@@ -188,6 +189,38 @@ fn a_sound_machine_passes_everything() {
         assert!(row.found.starts_with("found: "), "2 % is ten times the noise: {row:?}");
         assert_eq!(row.outcome == Outcome::Told, injected < 1.09, "{row:?}");
     }
+}
+
+#[test]
+fn the_arms_of_a_round_share_the_cpu_of_its_first() {
+    let moving: Script = |visited| {
+        let cpu = visited.request.same_cpu_as.unwrap_or(visited.before as usize % 2);
+        let record::Outcome::Measured(mut measured) = visited.takes(visited.right_ns) else { unreachable!() };
+        let workers = vec![record::WorkerSample { cpu, ..record::WorkerSample::default() }];
+        measured.samples = vec![record::Sample { workers, ..record::Sample::default() }];
+        record::Outcome::Measured(measured)
+    };
+    let subjects = plan::subjects();
+    let requests: Vec<Request> = act(&settings(3), moving, VISIT_NS, usize::MAX)
+        .1
+        .into_iter()
+        .filter(|request| request.tampering.is_none_or(|it| !it.faulty))
+        .collect();
+    let cell = &subjects[0].cell;
+    let asked: Vec<Option<usize>> = requests
+        .iter()
+        .filter(|request| request.parts[0].cell == *cell)
+        .map(|request| request.same_cpu_as)
+        .collect();
+    let arms = subjects[0].arms.len();
+    let rounds = &asked[asked.len() - 3 * arms..];
+    for round in rounds.chunks(arms) {
+        assert!(
+            round[0].is_none() && round[1].is_some() && round[1..].iter().all(|cpu| *cpu == round[1]),
+            "{asked:?}"
+        );
+    }
+    assert_ne!(rounds[1], rounds[arms + 1], "each round chooses anew: {asked:?}");
 }
 
 /// Both arms ask for the same, so no visitor can tell them apart: what they gave is made up.

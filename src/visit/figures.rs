@@ -26,6 +26,7 @@ pub fn measured(figures: Figures, effective: Effective) -> Measured {
         ping_pong_ns: None,
         whole_core_ns: None,
         dependent_ns: None,
+        moved: None,
         effective,
         proofs: if figures.proofs.iter().all(|proof| proof.bytes == 0) { Vec::new() } else { figures.proofs },
         samples: figures.samples,

@@ -25,6 +25,7 @@ use crate::record::{INJECTED, Measured, Outcome, Part, Request, Tampering, Unava
 use crate::sys::process;
 use crate::workload::Effective;
 use distance::Probe;
+use placement::Placement;
 use refusal::Refusal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -133,9 +134,7 @@ fn perform(catalog: &Catalog, request: &Request) -> Result<Outcome, Refusal> {
     let parent = request.runner.map_or_else(nix::unistd::getppid, nix::unistd::Pid::from_raw);
     process::die_with(parent).map_err(|error| Refusal::failed("start", error))?;
     let workload = (driver.open)(&cells).map_err(Refusal::of_opening)?;
-    // The second thread of a working process takes a CPU of its own, which must not be the one that something else uses.
-    let avoided = if cell.word(Axis::ProcessState) == "working" { &[][..] } else { &request.avoided_cpus };
-    let placement = match placement::place(cell.word(Axis::Placement), workload.workers(), avoided) {
+    let placement = match placed(request, cell, workload.workers()) {
         Err(Refusal::Unavailable(why)) => return refuse(prepared, Some(&why)),
         placed => placed?,
     };
@@ -148,6 +147,21 @@ fn perform(catalog: &Catalog, request: &Request) -> Result<Outcome, Refusal> {
             outcomes.last()
         })
     })
+}
+
+/// Where the workers of the cell go.
+fn placed(request: &Request, cell: &Cell, workers: usize) -> Result<Placement, Refusal> {
+    let placement = cell.word(Axis::Placement);
+    // The second thread of a working process takes a CPU of its own, which must not be the one that something else uses.
+    if cell.word(Axis::ProcessState) == "working" {
+        return placement::place(placement, workers, &[]);
+    }
+    let placed = placement::place(placement, workers, &request.avoided_cpus)?;
+    match request.same_cpu_as.filter(|cpu| placed.allows(*cpu)) {
+        Some(cpu) => Ok(placed.on(cpu)),
+        None if request.effort.shows_figures() => whole_core::settle(placed),
+        None => Ok(placed),
+    }
 }
 
 /// What comes of a visit in which nothing can be measured: each cell's own refusal, else what holds for all.
@@ -199,6 +213,7 @@ fn measure_all(
                     ping_pong_ns,
                     whole_core_ns: cores.map(|cores| cores.map(|core| core.independent_ns)),
                     dependent_ns: cores.map(|cores| cores.map(|core| core.dependent_ns)),
+                    moved: crew.placement.moved(),
                     ..measured
                 }))
             }

@@ -2,6 +2,7 @@
 
 use super::refusal::Refusal;
 use crate::environment::proximity::{Class, Proximity};
+use crate::record::Moved;
 use crate::sys::affinity::{allowed_cpus, pin};
 use std::io;
 use std::path::Path;
@@ -12,6 +13,9 @@ use std::sync::OnceLock;
 pub struct Placement {
     /// `None` leaves the choice to the kernel.
     pinned: Option<Vec<usize>>,
+    /// The CPUs that would do as well for workers that share one, theirs first; else none.
+    as_good: Vec<usize>,
+    moved: Option<Moved>,
     allowed: Vec<usize>,
 }
 
@@ -19,7 +23,7 @@ pub struct Placement {
 static HERE: OnceLock<Proximity> = OnceLock::new();
 
 /// Places `workers` on the CPUs that this process may use. Workers that share one CPU are kept off the avoided ones, where another
-/// will do.
+/// will do; what else would do as well stands beside ([`Placement::as_good`]).
 ///
 /// # Errors
 /// Unavailable where there are too few CPUs or workers for the placement.
@@ -29,22 +33,34 @@ pub fn place(placement: &str, workers: usize, avoided: &[usize]) -> Result<Place
     let here = || HERE.get_or_init(|| Proximity::read(Path::new("/"), &order));
     match Class::named(placement) {
         Some(class) => place_pair(class, workers, allowed, here()),
-        None if placement == "same_cpu" && avoided.contains(&order[0]) => {
-            let cpu = other_cpu(&order, avoided, here());
-            Ok(Placement { pinned: Some(vec![cpu; workers]), allowed })
-        }
+        None if placement == "same_cpu" => Ok(share(as_good(&order, avoided, here()), workers, allowed)),
         None => place_on(placement, workers, allowed),
     }
 }
 
-/// The first CPU that is not avoided, works like the first of all and shares no core with an avoided one, where it would be slowed
-/// without a sign of it. The first of all where there is none.
-fn other_cpu(order: &[usize], avoided: &[usize], proximity: &Proximity) -> usize {
+/// Places workers on the first of those CPUs.
+fn share(as_good: Vec<usize>, workers: usize, allowed: Vec<usize>) -> Placement {
+    let moved = (allowed.last() != as_good.first()).then_some(Moved::Crowded);
+    Placement { pinned: Some(vec![as_good[0]; workers]), as_good, moved, allowed }
+}
+
+/// More are not looked at, as each look takes time.
+const MOST_AS_GOOD: usize = 4;
+
+/// The first CPUs that are not avoided, work like the first of all and share no core with an avoided one, where they would be slowed
+/// without a sign of it; those that share neither its memory node nor its last-level cache are left out. The first of all where there is none.
+fn as_good(order: &[usize], avoided: &[usize], proximity: &Proximity) -> Vec<usize> {
     let has_its_core =
         |cpu: usize| avoided.iter().all(|other| proximity.class(cpu, *other) != Ok(Class::SmtSibling));
     let will_do =
-        |cpu: &&usize| !avoided.contains(cpu) && proximity.alike(order[0], **cpu) && has_its_core(**cpu);
-    order.iter().find(will_do).copied().unwrap_or(order[0])
+        |cpu: &usize| !avoided.contains(cpu) && proximity.alike(order[0], *cpu) && has_its_core(*cpu);
+    let mut will_do = order.iter().copied().filter(will_do);
+    let first = will_do.next().unwrap_or(order[0]);
+    let near = |cpu: &usize| {
+        let class = proximity.class(first, *cpu);
+        ![Ok(Class::CrossLlc), Ok(Class::CrossNode)].contains(&class)
+    };
+    std::iter::once(first).chain(will_do.filter(near)).take(MOST_AS_GOOD).collect()
 }
 
 /// The last CPUs first: CPU 0 serves most interrupts, so it is taken only when there is no choice.
@@ -74,7 +90,7 @@ fn place_pair(
             "choose cross_cpu, allow more CPUs with `taskset`, or use a machine that has such CPUs",
         ));
     };
-    Ok(Placement { pinned: Some(pair.iter().copied().cycle().take(workers).collect()), allowed })
+    Ok(Placement::of_cpus(Some(pair.iter().copied().cycle().take(workers).collect()), allowed))
 }
 
 fn one_worker(placement: &str) -> Refusal {
@@ -88,7 +104,6 @@ fn place_on(placement: &str, workers: usize, allowed: Vec<usize>) -> Result<Plac
     let order = in_order(&allowed);
     let pinned = match placement {
         "free" => None,
-        "same_cpu" => Some(vec![order[0]; workers]),
         "cross_cpu" if workers < 2 => {
             return Err(one_worker(placement));
         }
@@ -101,10 +116,40 @@ fn place_on(placement: &str, workers: usize, allowed: Vec<usize>) -> Result<Plac
         "cross_cpu" => Some(order.iter().copied().cycle().take(workers).collect()),
         other => return Err(Refusal::failed("start", format!("there is no placement \"{other}\""))),
     };
-    Ok(Placement { pinned, allowed })
+    Ok(Placement::of_cpus(pinned, allowed))
 }
 
 impl Placement {
+    fn of_cpus(pinned: Option<Vec<usize>>, allowed: Vec<usize>) -> Placement {
+        Placement { pinned, as_good: Vec::new(), moved: None, allowed }
+    }
+
+    /// The CPUs that would do as well for workers that share one, four at most, theirs first; none where they do not share one.
+    pub fn as_good(&self) -> &[usize] {
+        &self.as_good
+    }
+
+    /// The same on that CPU, where the workers share one.
+    pub fn on(self, cpu: usize) -> Placement {
+        if self.as_good.is_empty() {
+            return self;
+        }
+        let workers = self.pinned.iter().flatten().count();
+        let first_of_all = self.allowed.last() == Some(&cpu);
+        let moved = self.moved.or(Some(Moved::FreerCore)).filter(|_| !first_of_all);
+        Placement { pinned: Some(vec![cpu; workers]), moved, ..self }
+    }
+
+    /// Why workers that share a CPU are on another one than the last that they may use.
+    pub fn moved(&self) -> Option<Moved> {
+        self.moved
+    }
+
+    /// Whether this process may use that CPU.
+    pub fn allows(&self, cpu: usize) -> bool {
+        self.allowed.contains(&cpu)
+    }
+
     /// The CPU that worker must be on, if it is pinned.
     pub fn of(&self, worker: usize) -> Option<usize> {
         self.pinned.as_ref().map(|pinned| pinned[worker])
@@ -121,7 +166,7 @@ impl Placement {
     /// The same with one worker on each CPU, where the workers are pinned to just two.
     pub fn pair(&self) -> Option<Placement> {
         let cpus = self.pinned.as_ref().map(|_| self.cpus()).filter(|cpus| cpus.len() == 2)?;
-        Some(Placement { pinned: Some(cpus), allowed: self.allowed.clone() })
+        Some(Placement::of_cpus(Some(cpus), self.allowed.clone()))
     }
 
     /// How near the CPUs are to each other, where the workers are pinned to just two and it is known.
@@ -155,7 +200,9 @@ mod tests {
 
     #[test]
     fn workers_share_a_cpu_or_spread_over_all_and_leave_cpu_0_for_last() {
-        assert_eq!(pinned("same_cpu", 3, &[0, 1, 5]), Some(vec![5, 5, 5]));
+        let shared = share(vec![5, 1], 3, vec![0, 1, 5]);
+        assert_eq!((shared.pinned, shared.moved), (Some(vec![5, 5, 5]), None));
+        assert_eq!(share(vec![1, 0], 3, vec![0, 1, 5]).moved, Some(Moved::Crowded));
         assert_eq!(pinned("cross_cpu", 2, &[0, 1, 5]), Some(vec![5, 1]));
         assert_eq!(pinned("cross_cpu", 5, &[0, 1]), Some(vec![1, 0, 1, 0, 1]));
         assert_eq!(pinned("free", 2, &[0, 1]), None);
@@ -197,19 +244,46 @@ mod tests {
         let machine = five_cpus();
         let other = |allowed: &[usize], avoided: &[usize]| {
             let order = in_order(allowed);
-            other_cpu(&order, avoided, &Proximity::read(machine.root(), &order))
+            as_good(&order, avoided, &Proximity::read(machine.root(), &order))
         };
-        assert_eq!(other(&[0, 1, 2, 3, 4], &[4]), 2, "3 shares its core");
-        assert_eq!(other(&[3, 4], &[4]), 4, "a thread of the same core is no way out");
-        assert_eq!(other(&[0, 1, 2, 3, 4], &[2, 4]), 1);
-        assert_eq!(other(&[0, 4], &[4]), 0);
-        assert_eq!(other(&[0, 4], &[0, 4]), 4, "as ever where all are in use");
-        assert_eq!(other(&[4], &[4]), 4);
+        assert_eq!(other(&[0, 1, 2, 3, 4], &[4]), [2, 1, 0], "3 shares its core");
+        assert_eq!(other(&[3, 4], &[4]), [4], "a thread of the same core is no way out");
+        assert_eq!(other(&[0, 1, 2, 3, 4], &[2, 4]), [1, 0]);
+        assert_eq!(other(&[0, 4], &[4]), [0]);
+        assert_eq!(other(&[0, 4], &[0, 4]), [4], "as ever where all are in use");
+        assert_eq!(other(&[4], &[4]), [4]);
+        assert_eq!(other(&[0, 1, 2, 3, 4], &[]), [4, 3, 2, 1], "no more than four");
         let order = in_order(&[0, 1]);
         let text = "sys/devices/system/cpu/cpu{0-1}/topology/thread_siblings_list {n}\n\
                     sys/devices/system/cpu/cpu0/cpu_capacity 400\nsys/devices/system/cpu/cpu1/cpu_capacity 1024\n";
         let unlike = crate::environment::saved::Saved::of(text);
-        assert_eq!(other_cpu(&order, &[1], &Proximity::read(unlike.root(), &order)), 1, "0 is a slower one");
+        for avoided in [&[][..], &[1]] {
+            assert_eq!(
+                as_good(&order, avoided, &Proximity::read(unlike.root(), &order)),
+                [1],
+                "0 is a slower one"
+            );
+        }
+        let far = "sys/devices/system/cpu/cpu{0-1}/cache/index3/level 3\nsys/devices/system/cpu/cpu{0-1}/cache/index3/type Unified\n\
+                   sys/devices/system/cpu/cpu{0-1}/cache/index3/shared_cpu_list {n}\n\
+                   sys/devices/system/cpu/cpu{0-1}/topology/thread_siblings_list {n}\n";
+        let far = crate::environment::saved::Saved::of(far);
+        let proximity = Proximity::read(far.root(), &order);
+        assert_eq!(proximity.class(0, 1), Ok(Class::CrossLlc));
+        assert_eq!(as_good(&order, &[], &proximity), [1], "of another cache");
+        assert_eq!(as_good(&order, &[1], &proximity), [0], "but better than one in use");
+    }
+
+    #[test]
+    fn workers_that_share_a_cpu_move_with_the_reason_told() {
+        let shared = |as_good: &[usize]| share(as_good.to_vec(), 3, vec![0, 1, 5]);
+        let there = shared(&[5, 1]).on(1);
+        assert_eq!((there.cpus(), there.of(2), there.moved()), (vec![1], Some(1), Some(Moved::FreerCore)));
+        assert_eq!(there.on(5).moved(), None, "as ever");
+        let crowded = shared(&[1, 0]).on(0);
+        assert_eq!((crowded.cpus(), crowded.moved()), (vec![0], Some(Moved::Crowded)));
+        let spread = place_on("cross_cpu", 2, vec![0, 1, 5]).unwrap();
+        assert_eq!(spread.clone().on(0), spread, "they have a CPU each");
     }
 
     #[test]
@@ -220,7 +294,7 @@ mod tests {
         assert_eq!(pair("cross_cpu", 5, &[0, 1]), Some(vec![0, 1]));
         assert_eq!(pair("cross_cpu", 2, &[0, 1, 2]), Some(vec![1, 2]));
         assert_eq!(pair("cross_cpu", 3, &[0, 1, 2]), None);
-        assert_eq!(pair("same_cpu", 2, &[0, 1]), None);
+        assert_eq!(share(vec![1, 0], 2, vec![0, 1]).pair(), None);
         assert_eq!(pair("free", 2, &[0, 1]), None);
     }
 

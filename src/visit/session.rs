@@ -107,7 +107,10 @@ pub fn run(
         (Some(_), _) => 1,
         // What another arm of a comparison chose may be too little for the channel of this one.
         (None, Some(ops)) => ops.max(least),
-        (None, None) => calibrate(sampling.target_ns, least, |ops| session.elapsed(ops, "warm-up"))?,
+        (None, None) => {
+            let run = |ops| session.elapsed(ops, "warm-up");
+            calibrate(sampling.target_ns, kind.parts_tried(), least, run)?
+        }
     };
     workload.has_room(ops).map_err(Refusal::of_opening)?;
     // The book's untimed start is the untimed pass, so that its counts stay its counts.

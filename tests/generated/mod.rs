@@ -30,6 +30,8 @@ pub struct Plan {
     pub gates: Json,
     /// Nanoseconds of the ping-pong of cells across CPUs, where it is told, by the visit.
     pub ping_pong: Option<fn(usize) -> [f64; 2]>,
+    /// Nanoseconds of the arithmetic that could use a whole core, where it is timed, by the visit.
+    pub whole_core: Option<fn(usize) -> [u64; 2]>,
     /// Cells that fail.
     pub failing: Vec<usize>,
     /// Samples of a visit.
@@ -48,6 +50,7 @@ impl Plan {
             effective: json!({ "cpus": [1], "pipe_bytes": 65536 }),
             gates: json!([]),
             ping_pong: None,
+            whole_core: None,
             failing: Vec::new(),
             samples: 1,
         }
@@ -126,6 +129,7 @@ fn visit(plan: &Plan, index: usize, round: usize, position: usize, ns: f64) -> J
             "outcome": "measured", "ops": 1000, "calibrated": true, "lead": if crosses { "typ" } else { "floor" },
             "floor_ns": ns, "typ_ns": ns, "cpu_ns": ns, "oversubscribed": false, "flags": [],
             "ping_pong_ns": plan.ping_pong.filter(|_| crosses).map(|of| of(round)),
+            "whole_core_ns": plan.whole_core.map(|of| of(round)),
             "effective": plan.effective, "proofs": [], "samples": vec![sample(ns); plan.samples],
         }),
     };

@@ -6,7 +6,7 @@ use crate::machine::Need;
 use crate::program::{IPCMATRIX, Program};
 use crate::trial;
 use ipcmatrix::cell::{Axis, Cell, Measure, Value};
-use ipcmatrix::record::{Effort, Measured, Outcome, Part, Request};
+use ipcmatrix::record::{Effort, Measured, Moved, Outcome, Part, Request};
 use ipcmatrix::report::load::read_run;
 use ipcmatrix::sys::affinity::allowed_cpus;
 use libtest_mimic::Trial;
@@ -20,6 +20,8 @@ pub fn trials() -> Vec<Trial> {
         trial("noise::a_worker_that_fails_ends_the_ping_pong_too", &[Need::TwoCpus], a_worker_fails),
         trial("noise::a_run_tells_what_the_runner_saw", &[], a_run_tells),
         trial("noise::workers_that_share_a_cpu_avoid_one", &[Need::TwoCpus], avoid_one),
+        trial("noise::the_second_of_a_pair_follows_the_first", &[Need::TwoCpus], follow_the_first_of_a_pair),
+        trial("noise::a_visit_tells_why_it_is_on_another_cpu", &[Need::TwoCpus], choose_a_core),
         trial("noise::a_neighbour_on_the_cpu_of_a_run_is_avoided", &[Need::TwoCpus], neighbour),
     ]
 }
@@ -121,6 +123,30 @@ fn avoid_one() {
     let elsewhere = visited(&[last]);
     assert!(elsewhere.len() == 1 && !elsewhere.contains(&last), "{elsewhere:?}, {last} is avoided");
     assert_eq!(visited(&allowed_cpus().unwrap()), BTreeSet::from([last]), "there is no other");
+}
+
+fn follow_the_first_of_a_pair() {
+    let visited = |same_cpu_as: Option<usize>| {
+        let request = fixed(&round_trip("pipe", "processes", "same_cpu"), 500, 2);
+        let measured = measured(shipped(&Request { same_cpu_as, ..request }));
+        (cpus(&measured), measured.moved)
+    };
+    let first = allowed_cpus().unwrap()[0];
+    assert_ne!(first, last_cpu());
+    assert_eq!(visited(Some(first)), (BTreeSet::from([first]), Some(Moved::FreerCore)));
+    assert_eq!(visited(Some(last_cpu())), (BTreeSet::from([last_cpu()]), None));
+    assert_eq!(visited(Some(1_000_000)), (BTreeSet::from([last_cpu()]), None), "one that there is not");
+}
+
+/// Which core is freest only the machine knows; that the record tells of a move holds whichever it is.
+fn choose_a_core() {
+    for _ in 0..8 {
+        let request = shown(fixed(&round_trip("pipe", "processes", "same_cpu"), 500, 2));
+        let chosen = measured(shipped(&request));
+        let on = cpus(&chosen);
+        assert_eq!(on.len(), 1, "{on:?}");
+        assert_eq!(chosen.moved, (on != BTreeSet::from([last_cpu()])).then_some(Moved::FreerCore));
+    }
 }
 
 fn neighbour() {

@@ -1,7 +1,7 @@
 //! One side of a comparison: the runs that have a figure of a cell.
 
 use super::{Apart, Had, Reduced, Stored};
-use crate::measure::stats::Estimate;
+use crate::measure::stats::{Estimate, median};
 use std::collections::BTreeSet;
 
 /// The figures of the runs of a side.
@@ -113,7 +113,21 @@ pub(super) fn remarks(sides: [&[&Had]; 2], figures: [&[&Reduced]; 2]) -> Vec<Str
             100.0 * new
         ));
     }
+    if let [Some(base), Some(new)] = figures.map(shared_core)
+        && (base - new).abs() > 0.25
+    {
+        remarks.push(format!(
+            "another thread used the core in {:.0} % of the visits of base, {:.0} % of new (W019): a part of the difference may be its",
+            100.0 * base,
+            100.0 * new
+        ));
+    }
     remarks
+}
+
+/// The median over the runs that tell.
+fn shared_core(runs: &[&Reduced]) -> Option<f64> {
+    median(&runs.iter().filter_map(|run| run.shared_core).collect::<Vec<_>>())
 }
 
 fn thrifty_share(runs: &[&Reduced]) -> f64 {

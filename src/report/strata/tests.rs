@@ -31,6 +31,7 @@ fn measured(samples: &[(u64, [usize; 2])], ping_pong_ns: Option<[f64; 2]>) -> Me
         ping_pong_ns,
         whole_core_ns: None,
         dependent_ns: None,
+        moved: None,
         overhead: None,
         effective: Default::default(),
         proofs: Vec::new(),

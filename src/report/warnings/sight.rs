@@ -1,6 +1,6 @@
 //! What a detector sees of a visit: the visit, what disturbed its process, its round, and the other visits of its cell.
 
-use crate::compare::cores::Cores;
+use crate::compare::cores::{Cores, Reading};
 use crate::measure::stats::{LEAST_VISITS, median};
 use crate::record::{Measured, Noise, Outcome, Sample, Visit, WorkerSample};
 use crate::report::load::Run;
@@ -76,7 +76,8 @@ pub fn each(run: &Run, mut saw: impl FnMut(usize, &Sight)) {
         };
         let canary =
             canaries.get(&visit.round).zip(usual_ns).map(|(own, usual)| apart(*own as f64, usual as f64));
-        let whole_core = cores.ratios(measured).map(|[before, after]| before.max(after));
+        let ratios = Reading::of(measured).and_then(|reading| cores.ratios(&reading));
+        let whole_core = ratios.map(|[before, after]| before.max(after));
         saw(place, &Sight { visit, measured, noise, canary, cell, whole_core, first_choice });
     }
 }

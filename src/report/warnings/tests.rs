@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cell::{Axis, Cell, Measure, Value};
-use crate::record::{Lead, Measured, Noise, Outcome, PlannedCell, Sample, Visit, WorkerSample};
+use crate::record::{Lead, Measured, Moved, Noise, Outcome, PlannedCell, Sample, Visit, WorkerSample};
 use crate::report::cells::{Slot, slots};
 use crate::report::load::{Run, parse_run};
 use crate::report::metric::Metric;
@@ -91,6 +91,7 @@ fn visit(index: usize, round: u32) -> Visit {
             ping_pong_ns: matches!(index, APART | FREE).then_some([100.0, 110.0 + f64::from(round)]),
             whole_core_ns: (index != FREE).then_some([40_000, 40_500]),
             dependent_ns: None,
+            moved: None,
             overhead: None,
             effective: Default::default(),
             proofs: Vec::new(),
@@ -297,6 +298,12 @@ fn how_it_was_made() {
         })
     };
     fires("W018", 1, elsewhere(0), elsewhere(1));
+    let freer = third(ONE, |visit| {
+        let measured = measured(visit);
+        measured.moved = Some(Moved::FreerCore);
+        measured.samples.iter_mut().for_each(|sample| sample.workers[0].cpu = 0)
+    });
+    fires("W018", 1, elsewhere(0), freer);
     let reading = |after| third(ONE, move |visit| measured(visit).whole_core_ns = Some([40_000, after]));
     fires("W019", 1, reading(44_001), reading(44_000));
     // Nearly all were moved, and the first choice is still the last CPU.

@@ -2,7 +2,7 @@
 
 use super::sight::{Sight, elapsed_ns, own_cpus, run_delay as greatest_delay, switches_an_op, workers};
 use crate::cell::Axis;
-use crate::record::Noise;
+use crate::record::{Moved, Noise};
 
 /// The flag of a visit whose samples left the length that was planned.
 pub const N_DRIFT: &str = "n_drift";
@@ -112,10 +112,10 @@ pub fn thrifty(sight: &Sight) -> Option<f64> {
     word(sight.visit.thrifty)
 }
 
-/// Whether its workers shared another CPU than the one that comes first.
+/// Whether its workers shared another CPU than the one that comes first, because something else used that. Older journals do not tell why.
 pub fn aside(sight: &Sight) -> Option<f64> {
     let aside = sight.visit.shared_cpu().zip(sight.first_choice).is_some_and(|(own, first)| own != first);
-    word(aside)
+    word(aside && sight.measured.moved != Some(Moved::FreerCore))
 }
 
 /// Nanoseconds that the run waited before it.

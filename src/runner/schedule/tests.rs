@@ -22,6 +22,7 @@ fn measured(ns: f64, loop_ns: Option<f64>) -> Outcome {
         ping_pong_ns: None,
         whole_core_ns: None,
         dependent_ns: None,
+        moved: None,
         overhead,
         effective: Default::default(),
         proofs: Vec::new(),

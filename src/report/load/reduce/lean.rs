@@ -42,6 +42,8 @@ pub struct Visit<'a> {
     ops: Option<u64>,
     pub overhead: Option<Overhead>,
     pub ping_pong_ns: Option<[f64; 2]>,
+    pub whole_core_ns: Option<[u64; 2]>,
+    pub dependent_ns: Option<[u64; 2]>,
     #[serde(borrow)]
     pub effective: Option<&'a RawValue>,
     #[serde(borrow)]

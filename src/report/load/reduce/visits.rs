@@ -1,6 +1,7 @@
 //! The visits of a run, cell by cell, while its journal is read; then the numbers that are kept of them.
 
 use super::lean::{self, Header, Visit};
+use crate::compare::cores::{Cores, Reading};
 use crate::compare::stored::{Distant, Had, Known, Reduced, Settings, Stored};
 use crate::measure::stats::modes::Modes;
 use crate::measure::stats::{Estimate, loop_counts};
@@ -8,7 +9,7 @@ use crate::record::{Gate, Lead, Table};
 use crate::report::document::with_remedy;
 use anyhow::Result;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 /// A run whose header was read.
@@ -27,6 +28,7 @@ struct CellSoFar {
     raw_ns: Vec<f64>,
     loop_ns: Vec<Option<f64>>,
     ping_pong_ns: Vec<Option<[f64; 2]>>,
+    cores: Vec<Reading>,
     lead: Option<Lead>,
     thrifty: usize,
     settings: Settings,
@@ -64,11 +66,12 @@ impl Begun {
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         let numbers: Vec<usize> =
             self.header.cells.iter().map(|planned| known.number(&planned.cell)).collect();
+        let cores = Cores::of_readings(self.cells.iter().flat_map(|cell| &cell.cores).cloned());
         let mut cells = Vec::with_capacity(numbers.len());
         for ((number, planned), cell) in numbers.iter().zip(&self.header.cells).zip(self.cells) {
             let planned = planned.unavailable.as_ref();
             let planned = planned.map(|why| with_remedy(&why.reason, &why.remedy));
-            cells.push((*number, cell.finish(planned, &mut known)));
+            cells.push((*number, cell.finish(planned, &cores, &mut known)));
         }
         let mut gates = self.header.gates;
         for gate in &mut gates {
@@ -104,10 +107,14 @@ impl CellSoFar {
             self.settings.add(&parsed[effective]);
             effective.clone_into(&mut self.effective);
         }
+        if let Some(whole_core_ns) = visit.whole_core_ns {
+            let cpus = parsed.get(effective).map(cpus).unwrap_or_default();
+            self.cores.push(Reading::new(cpus, whole_core_ns, visit.dependent_ns));
+        }
         Ok(())
     }
 
-    fn finish(self, planned: Option<String>, known: &mut Known) -> Had {
+    fn finish(self, planned: Option<String>, cores: &Cores, known: &mut Known) -> Had {
         if let Some(why) = self.failed {
             return Had::Failed(why);
         }
@@ -126,6 +133,7 @@ impl CellSoFar {
             loop_counts: loops.is_some_and(|loops| loop_counts(&self.raw_ns, &loops)),
             two_modes: Modes::of(&self.raw_ns).is_some(),
             thrifty: self.thrifty,
+            shared_core: cores.shared_share(&self.cores),
             settings: known.setting(self.settings),
             visits,
         }))
@@ -145,4 +153,10 @@ impl CellSoFar {
             })
             .collect()
     }
+}
+
+/// The CPUs to which the workers of a visit were pinned, by its parameters.
+fn cpus(effective: &Map<String, Value>) -> BTreeSet<usize> {
+    let listed = effective.get("cpus").and_then(Value::as_array).into_iter().flatten();
+    listed.filter_map(|cpu| usize::try_from(cpu.as_u64()?).ok()).collect()
 }
