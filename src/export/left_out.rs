@@ -48,7 +48,13 @@ fn reason(cell: &Summary, place: Place) -> Option<String> {
     }
     match (cell.modes.is_empty(), cell.outcome) {
         (false, _) if place == Place::Visits => None,
-        (false, _) => Some("its visits fall into two modes, so one number would stand for neither".into()),
+        (false, _) => {
+            let apart = match cell.modes.iter().find_map(|mode| mode.condition) {
+                Some(_) => "were made under two conditions",
+                None => "fall into two modes",
+            };
+            Some(format!("its visits {apart}, so one number would stand for neither"))
+        }
         (true, "measured") => Some("a test run shows no figure".into()),
         (true, _) => Some("the run ended before it was visited".into()),
     }

@@ -58,11 +58,11 @@ impl<'a> Export<'a> {
     /// name.
     pub fn of(run: &'a Run, muted: Codes) -> Result<Export<'a>> {
         check_names(&run.header)?;
-        let visits = visits::numbers(run);
         let findings = Findings::of(run, muted);
         let slots = slots(run, Metric::Figure);
-        let summary = |(index, slot)| Summary::of(run, index, slot, &visits, &findings);
+        let summary = |(index, slot)| Summary::of(run, index, slot, &findings);
         let cells = slots.iter().enumerate().map(summary).collect();
+        let visits = visits::numbers(run);
         Ok(Export { run, cells, visits, findings })
     }
 }

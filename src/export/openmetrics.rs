@@ -33,7 +33,7 @@ pub fn openmetrics(export: &Export) -> String {
         Some(bytes_per_second(ns, cell.cell.count(Axis::MessageBytes)))
     };
     text += &numbers(export, "bandwidth", "bytes_per_second", "payload moved", &bandwidth);
-    let help = "Elapsed time an operation, by each of two modes into which the visits fall.";
+    let help = "Elapsed time an operation, by each of two modes or conditions into which the visits fall.";
     text += &family("ipcmatrix_mode_seconds", help, export, |cell| {
         modes(cell, |mode| mode.ns_per_op.seconds().value)
     });
@@ -46,8 +46,11 @@ pub fn openmetrics(export: &Export) -> String {
 type Labels = Vec<(&'static str, String)>;
 
 fn modes(cell: &Summary, value: impl Fn(&super::summary::Mode) -> f64) -> Vec<(Labels, f64)> {
-    let label = |index: usize| vec![("mode", (index + 1).to_string())];
-    cell.modes.iter().enumerate().map(|(index, mode)| (label(index), value(mode))).collect()
+    let labels = |index: usize, mode: &super::summary::Mode| {
+        let condition = mode.condition.map(|condition| ("condition", condition.to_owned()));
+        std::iter::once(("mode", (index + 1).to_string())).chain(condition).collect()
+    };
+    cell.modes.iter().enumerate().map(|(index, mode)| (labels(index, mode), value(mode))).collect()
 }
 
 fn warnings(cell: &Summary) -> Vec<(Labels, f64)> {

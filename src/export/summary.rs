@@ -1,10 +1,9 @@
 //! What came of one cell, for every format.
 
-use super::visits::Numbers;
 use crate::cell::{Cell, Measure, Unavailable};
 use crate::measure::stats::Estimate;
-use crate::measure::stats::modes::{self, Modes};
-use crate::report::cells::{Failure, Figure, Slot};
+use crate::measure::stats::modes;
+use crate::report::cells::{Failure, Figure, Slot, in_ns};
 use crate::report::csv::csv_unit;
 use crate::report::load::Run;
 use crate::report::metric::Metric;
@@ -18,7 +17,7 @@ pub struct Summary {
     /// The cell.
     pub cell: Cell,
     /// What came of it. A cell that was measured has no figure where the run was a test, where nothing was left when
-    /// the loop was taken off, and where the visits fall into two modes.
+    /// the loop was taken off, and where the visits fall into two modes or were made under two conditions.
     #[schemars(extend("enum" = ["measured", "unavailable", "failed", "not_visited", "absent"]))]
     pub outcome: &'static str,
     /// Unit of `figure` and of the modes, as in the tables.
@@ -79,7 +78,7 @@ pub struct Number {
     pub high: Option<f64>,
 }
 
-/// One of two modes.
+/// One of two modes, or of two conditions of the visits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Mode {
     /// In the unit of the tables.
@@ -88,6 +87,8 @@ pub struct Mode {
     pub ns_per_op: Number,
     /// Its part of all visits, 0 to 1.
     pub share: f64,
+    /// What its visits have in common, where that is known: `near`, `far`, `core alone`, `core shared`, `on one CPU`, `on several`.
+    pub condition: Option<&'static str>,
 }
 
 /// A warning.
@@ -146,22 +147,25 @@ impl Number {
     }
 }
 
+impl Mode {
+    fn of(cell: &Cell, mode: &modes::Mode) -> Mode {
+        Mode {
+            figure: Number::of(&mode.estimate),
+            ns_per_op: Number::of(&in_ns(cell, &mode.estimate)),
+            share: mode.share,
+            condition: (!mode.name.is_empty()).then_some(mode.name),
+        }
+    }
+}
+
 impl Summary {
     /// What came of the cell at that position of the header.
-    pub(super) fn of(
-        run: &Run,
-        index: usize,
-        slot: &Slot,
-        numbers: &[Option<Numbers>],
-        findings: &Findings,
-    ) -> Summary {
+    pub(super) fn of(run: &Run, index: usize, slot: &Slot, findings: &Findings) -> Summary {
         let cell = &run.header.cells[index].cell;
-        let own = run.visits.iter().zip(numbers).filter(|(visit, _)| visit.cell_index == index);
-        let (visits, ns): (Vec<_>, Vec<Option<Numbers>>) = own.unzip();
-        let mut summary = Summary::without_figure(cell, slot, visits.len());
+        let visits = run.visits.iter().filter(|visit| visit.cell_index == index).count();
+        let mut summary = Summary::without_figure(cell, slot, visits);
         if let Slot::Measured(figure) = slot {
-            let ns: Vec<f64> = ns.iter().flatten().map(|numbers| numbers.ns_per_op).collect();
-            summary.add_figure(figure, &ns);
+            summary.add_figure(figure);
             summary.warnings = warnings(findings, figure);
         }
         summary
@@ -202,15 +206,9 @@ impl Summary {
         }
     }
 
-    /// `ns` has one value a measured visit. Strata (near and far, a core alone and shared) are exported as the figure of all visits, grade U.
-    fn add_figure(&mut self, figure: &Figure, ns: &[f64]) {
-        let unnamed = figure.modes.filter(|modes| modes.0.iter().all(|mode| mode.name.is_empty()));
-        match unnamed.zip(Modes::of(ns)) {
-            // Of a rate the smaller number is that of the longer time.
-            Some((shown, ns)) if self.measure() == Some(Measure::Bandwidth) => {
-                self.modes = modes(&shown, [&ns.0[1], &ns.0[0]]);
-            }
-            Some((shown, ns)) => self.modes = modes(&shown, ns.0.each_ref()),
+    fn add_figure(&mut self, figure: &Figure) {
+        match &figure.modes {
+            Some(modes) => self.modes = modes.0.iter().map(|mode| Mode::of(&self.cell, mode)).collect(),
             None => {
                 self.figure = Some(Number::of(&figure.shown));
                 self.ns_per_op = Some(Number::of(&figure.ns));
@@ -252,14 +250,4 @@ fn warnings(findings: &Findings, figure: &Figure) -> Vec<Warning> {
 
 fn failed(failure: &Failure) -> Failed {
     Failed { phase: failure.phase.clone(), error: failure.error.clone(), visits: failure.failed }
-}
-
-/// The modes of the figure and of the time, which are those of the same visits.
-fn modes(shown: &Modes, ns: [&modes::Mode; 2]) -> Vec<Mode> {
-    let one = |(shown, ns): (&modes::Mode, &modes::Mode)| Mode {
-        figure: Number::of(&shown.estimate),
-        ns_per_op: Number::of(&ns.estimate),
-        share: shown.share,
-    };
-    shown.0.iter().zip(ns).map(one).collect()
 }

@@ -5,7 +5,7 @@ use super::summary::{Mode, Number, Summary};
 use crate::report::rows::{Fields, Rows};
 
 /// The columns after the axes, named as in the JSON document: `value` is the figure in `unit`, with its 95 % interval
-/// from `low` to `high`. Where visits fall into two modes these are empty, and each mode has its own.
+/// from `low` to `high`. Where visits fall into two modes, or were made under two conditions, these are empty, and each mode has its own.
 const COLUMNS: &[&str] = &[
     "outcome",
     "value",
@@ -22,8 +22,10 @@ const COLUMNS: &[&str] = &[
     "full_range",
     "mode_1_value",
     "mode_1_share",
+    "mode_1_condition",
     "mode_2_value",
     "mode_2_share",
+    "mode_2_condition",
     "least_ops",
     "most_ops",
     "oversubscribed",
@@ -68,7 +70,10 @@ fn fields(cell: &Summary) -> Fields {
     ];
     fields.extend(number(["value", "low", "high"], cell.figure));
     fields.extend(number(["ns_per_op", "ns_per_op_low", "ns_per_op_high"], cell.ns_per_op));
-    let names = [["mode_1_value", "mode_1_share"], ["mode_2_value", "mode_2_share"]];
+    let names = [
+        ["mode_1_value", "mode_1_share", "mode_1_condition"],
+        ["mode_2_value", "mode_2_share", "mode_2_condition"],
+    ];
     fields.extend(names.into_iter().zip(&cell.modes).flat_map(|(names, own)| mode(names, own)));
     fields.extend(reasons(cell));
     fields
@@ -86,8 +91,9 @@ fn number([value, low, high]: [&'static str; 3], number: Option<Number>) -> Fiel
     ]
 }
 
-fn mode([value, share]: [&'static str; 2], mode: &Mode) -> Fields {
-    vec![(value, mode.figure.value.to_string()), (share, mode.share.to_string())]
+fn mode([value, share, condition]: [&'static str; 3], mode: &Mode) -> Fields {
+    let named = mode.condition.unwrap_or_default().to_owned();
+    vec![(value, mode.figure.value.to_string()), (share, mode.share.to_string()), (condition, named)]
 }
 
 /// Why there is no figure, or why some visits have none.

@@ -317,6 +317,15 @@ pub(super) fn in_unit(cell: &Cell, ns: &Estimate) -> Estimate {
     }
 }
 
+/// The time in nanoseconds an operation that is shown as that in the unit of the cell's measure: [`in_unit`] the other way round.
+pub fn in_ns(cell: &Cell, shown: &Estimate) -> Estimate {
+    let of_one_ns = measure_value(cell, 1.0);
+    match cell.measure() {
+        Some(Measure::Bandwidth) => rate(shown, of_one_ns),
+        _ => shown.scaled(1.0 / of_one_ns),
+    }
+}
+
 /// The rate of a time. It has no interval where that of the time reaches 0, as it would have no upper end.
 fn rate(ns: &Estimate, scale: f64) -> Estimate {
     let rate = ns.rate(scale);

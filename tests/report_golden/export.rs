@@ -106,7 +106,7 @@ fn two_modes_have_no_one_number() {
             .lines()
             .last()
             .unwrap()
-            .contains(",1,0.6666666666666666,3.005,0.3333333333333333,")
+            .contains(",1,0.6666666666666666,,3.005,0.3333333333333333,,")
     );
     let metrics = made(&run, "prom");
     assert!(
@@ -117,6 +117,25 @@ fn two_modes_have_no_one_number() {
     let told = |place| left_out(&Export::of(&run, Codes::default()).unwrap(), place);
     assert!(told(Place::OneNumber)[0].contains("two modes"));
     assert!(told(Place::Visits).is_empty() && told(Place::Everything).is_empty());
+}
+
+#[test]
+fn two_conditions_have_no_one_number_either_and_are_named() {
+    let mut run = two_modes();
+    for measured in first_cell(&mut run) {
+        measured.ping_pong_ns = Some([if measured.floor_ns < 2000.0 { 50.0 } else { 200.0 }; 2]);
+    }
+    let document: Json = serde_json::from_str(&made(&run, "export.json")).unwrap();
+    let cell = &document["cells"][0];
+    assert_eq!((&cell["figure"], &cell["ns_per_op"]), (&Json::Null, &Json::Null));
+    let modes: Vec<(f64, &str)> = (cell["modes"].as_array().unwrap().iter())
+        .map(|mode| (mode["ns_per_op"]["value"].as_f64().unwrap(), mode["condition"].as_str().unwrap()))
+        .collect();
+    assert_eq!(modes, [(1000.0, "near"), (3005.0, "far")]);
+    assert!(made(&run, "cells.csv").contains(",1,0.6666666666666666,near,3.005,0.3333333333333333,far,"));
+    assert!(made(&run, "prom").contains(",mode=\"2\",condition=\"far\"} 3.005e-6\n"));
+    let told = left_out(&Export::of(&run, Codes::default()).unwrap(), Place::OneNumber);
+    assert!(told[0].contains("were made under two conditions"), "{told:?}");
 }
 
 #[test]
