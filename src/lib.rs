@@ -21,6 +21,7 @@ pub mod record;
 pub mod report;
 pub mod runner;
 pub mod selfcheck;
+pub mod strata;
 pub mod sys;
 pub mod transport;
 pub mod visit;

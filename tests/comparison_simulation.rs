@@ -58,6 +58,11 @@ fn measured(recorded: &Visit, ns: f64) -> Outcome {
 
 /// A run of those cells, each with the factor of arm b.
 fn run(random: &mut ChaCha8Rng, factors: &[f64], rounds: usize) -> Vec<(Effect, Margin)> {
+    judged(&header(factors.len(), rounds), &visits(random, factors, rounds))
+}
+
+/// Its visits.
+fn visits(random: &mut ChaCha8Rng, factors: &[f64], rounds: usize) -> Vec<Visit> {
     let cells = factors.len();
     let recorded = recorded_visit(&template());
     let mut visits = Vec::new();
@@ -75,9 +80,12 @@ fn run(random: &mut ChaCha8Rng, factors: &[f64], rounds: usize) -> Vec<(Effect, 
             });
         }
     }
-    let header = header(cells, rounds);
-    let arms = header.arms.clone().unwrap();
-    let pairs = pairs(&header, &arms, &visits);
+    visits
+}
+
+/// What the pairs of those visits say.
+fn judged(header: &Header, visits: &[Visit]) -> Vec<(Effect, Margin)> {
+    let pairs = pairs(header, header.arms.as_ref().unwrap(), visits);
     pairs.iter().map(|pair| pair.found.as_ref().map(|found| (found.effect, found.margin)).unwrap()).collect()
 }
 
@@ -119,6 +127,20 @@ fn the_same_arm_twice_is_no_difference() {
     let share = low as f64 / 2000.0;
     assert!((0.02..=0.08).contains(&share), "raw p under 0.05 in {share}");
     assert_eq!(called, 0);
+}
+
+/// A run of 20 rounds that was ended after five has the floor of five.
+#[test]
+fn the_floor_of_a_run_that_ended_early_is_wider() {
+    let mut random = ChaCha8Rng::seed_from_u64(10);
+    let visits = visits(&mut random, &[1.0], 5);
+    let floor = |planned| {
+        let mut header = header(1, planned);
+        header.arms.as_mut().unwrap().floors = vec![Some(0.01)];
+        judged(&header, &visits)[0].1.floor.unwrap()
+    };
+    assert!((floor(5) - 0.01).abs() < 1e-12, "{}", floor(5));
+    assert!((floor(20) - 0.02).abs() < 1e-12, "{}", floor(20));
 }
 
 /// The share of slower cells that are found so where every other cell is slower by that part.

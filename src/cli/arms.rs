@@ -1,5 +1,6 @@
 //! Two arms of a matrix: what was typed of them, and their visits.
 
+use super::anonymous::shown;
 use super::arguments::{Conduct, Run as Arguments, Selection};
 use super::run::{self, Measured, Work};
 use super::{matrices, usage};
@@ -95,13 +96,7 @@ impl Arm {
 
     /// Its text in reports; where nobody may be named, paths lose their folders.
     fn told(&self, anonymous: bool) -> String {
-        let told = |part: &String| match part.split_once([':', '=']) {
-            Some((kind, rest)) if anonymous && rest.contains('/') => {
-                format!("{}{}", &part[..=kind.len()], run::shown(rest, true))
-            }
-            _ => part.clone(),
-        };
-        let parts: Vec<String> = self.parts.iter().map(told).collect();
+        let parts: Vec<String> = self.parts.iter().map(|part| shown(part, anonymous)).collect();
         if parts.is_empty() { BASE.to_owned() } else { parts.join(",") }
     }
 

@@ -1,6 +1,7 @@
 //! The command line: what was typed becomes a plan, a run or a document. Errors end here, with an exit code.
 
 mod ab;
+mod anonymous;
 mod arguments;
 mod arms;
 mod calibrate;

@@ -96,8 +96,7 @@ fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
     let _ = writeln!(text, "\none round: about {usual:.0} s; budget: {budget_s:.0} s");
     expected(text, usual, thrifty, budget_s, run::full_rounds(&arguments.amount));
     let least_rounds = LEAST_VISITS as f64;
-    // The first round calibrates, which takes about half as long again; all save where they must.
-    let least_s = (least_rounds + 0.5) * thrifty;
+    let least_s = (least_rounds + CALIBRATING) * thrifty;
     let wanted = run::full_rounds(&arguments.amount).min(STEADY_VISITS) as f64;
     if usual == 0.0 || budget_s >= wanted * usual {
         return;
@@ -106,7 +105,7 @@ fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
         writeln!(
             text,
             "a visit takes fewer and shorter samples than usual, so that every cell gets about {:.0} visits",
-            (budget_s / thrifty - 0.5).min(wanted).floor()
+            (budget_s / thrifty - CALIBRATING).min(wanted).floor()
         )
     } else {
         writeln!(
@@ -117,6 +116,9 @@ fn time(text: &mut String, matrix: &Matrix, arguments: &Arguments) {
     };
 }
 
+/// The first round chooses the sizes of batches, which takes so many rounds more.
+const CALIBRATING: f64 = 0.5;
+
 /// From the least to the most that sampling may take. The least: every cell is done when the rounds for all are over, or
 /// after the sixth where they do not fit, and a visit takes what it should. The most:
 /// some cell does not reach the precision, so that the budget is spent.
@@ -126,7 +128,7 @@ fn expected(text: &mut String, usual: f64, thrifty: f64, budget_s: f64, full_rou
     }
     let fit = full_rounds as f64 * usual <= budget_s;
     let (rounds, round_s) = if fit { (full_rounds, usual) } else { (LEAST_VISITS, thrifty) };
-    let least_s = rounds as f64 * round_s;
+    let least_s = (rounds as f64 + CALIBRATING) * round_s;
     if least_s > budget_s {
         let _ = writeln!(text, "expected time: {budget_s:.0} s (the budget)");
         return;

@@ -1,5 +1,6 @@
 //! `run`: a matrix becomes a journal, tables, and a report folder.
 
+use super::anonymous::{command, shown};
 use super::arguments::{Amount, Run as Arguments, Talk};
 use super::resume::{self, Standing};
 use super::{FAILED, WELL, gating, matrices, output, plots};
@@ -241,20 +242,6 @@ fn with_driver_notes(table: &Table, matrix: &Matrix, catalog: &Catalog) -> Table
         }
     }
     table
-}
-
-/// A word of the command line; where nobody may be named, a path loses its folders.
-pub fn shown(word: &str, anonymous: bool) -> String {
-    match Path::new(word).file_name() {
-        Some(name) if anonymous && word.contains('/') => name.to_string_lossy().into_owned(),
-        _ => word.to_owned(),
-    }
-}
-
-/// The command line as a reader would type it again.
-fn command(anonymous: bool) -> Vec<String> {
-    let words = std::env::args_os().skip(1).map(|word| shown(&word.to_string_lossy(), anonymous));
-    std::iter::once("ipcmatrix".to_owned()).chain(words).collect()
 }
 
 /// Whether anything of the run is kept: a test that was not told where leaves nothing.

@@ -3,7 +3,6 @@
 //!
 //! An effect is the natural logarithm of a ratio of times, the second over the first: above 0 the second is slower.
 
-pub mod cores;
 pub mod floors;
 pub mod pairs;
 pub mod stored;

@@ -1,11 +1,11 @@
 //! The visits of two arms as pairs of one round.
 
-use super::cores::Cores;
 use super::{Effect, LEAST_ADDITIVE, LEAST_INTERACTING, Margin, log_of};
 use crate::cell::{Axis, Cell, Measure};
 use crate::measure::stats::distance::Limit;
 use crate::measure::stats::{Estimate, LEAST_VISITS, loop_counts};
 use crate::record::{Arms, Header, Measured, Outcome, PlannedCell, Visit};
+use crate::strata::cores::Cores;
 use std::collections::BTreeMap;
 
 /// A cell of both arms, and what came of it.
@@ -85,7 +85,7 @@ pub fn pairs<'a>(header: &'a Header, arms: &Arms, visits: &[Visit]) -> Vec<Pair<
             ),
             floor: arms.floors.get(index).copied().flatten(),
         };
-        let found = find(planned, [&visits_a[index], &visits_b[index]], margin, &cores);
+        let found = find(planned, [&visits_a[index], &visits_b[index]], (margin, arms.rounds), &cores);
         Pair { a: &of_a[index].cell, b: &of_b[index].cell, found }
     };
     (0..of_a.len()).map(one).collect()
@@ -101,7 +101,7 @@ pub fn least(cell: &Cell) -> f64 {
 fn find(
     planned: [&PlannedCell; 2],
     visits: [&[&Visit]; 2],
-    margin: Margin,
+    (margin, rounds): (Margin, u32),
     cores: &[Cores; 2],
 ) -> Result<Found, Missing> {
     let [by_round_a, by_round_b] = visits.map(by_round);
@@ -136,9 +136,8 @@ fn find(
     let arm = |arm: usize| Estimate::of(&both_ns.iter().map(|pair| pair[arm]).collect::<Vec<f64>>());
     let estimates = (arm(0), arm(1), Effect::of_pairs(&log_ratios));
     let (Some(a_ns), Some(b_ns), Some(effect)) = estimates else { return Err(Missing::BelowResolution) };
-    // The floor is that of the rounds that were planned.
-    let rounds = by_round_a.len().max(by_round_b.len());
-    let fewer = (rounds as f64 / both.len() as f64).max(1.0).sqrt();
+    // The floor is that of the rounds that were planned: the run may have ended before, and pairs may be missing.
+    let fewer = (f64::from(rounds) / both.len() as f64).max(1.0).sqrt();
     let margin = Margin { floor: margin.floor.map(|floor| floor * fewer), ..margin };
     Ok(Found { a_ns, b_ns, both_ns, log_ratios, effect, margin, net, ops, alone })
 }

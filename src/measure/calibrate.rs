@@ -34,7 +34,12 @@ pub fn calibrate<E>(
             break;
         }
     }
-    Ok(if parts > 1 { scaled(ops, target_ns, elapsed).max(least) } else { ops })
+    if parts <= 1 {
+        return Ok(ops);
+    }
+    // Nobody tries it, so it is no guess far beyond what was tried: a rate that was not met there may not hold further out.
+    let most = ops.saturating_mul(parts).saturating_mul(3) / 2;
+    Ok(scaled(ops, target_ns, elapsed).min(most).max(least))
 }
 
 fn scaled(ops: u64, target_ns: u64, elapsed_ns: u64) -> u64 {
@@ -105,6 +110,28 @@ mod tests {
         assert!(spent(3) * 5 < spent(1) * 2, "{} against {}", spent(3), spent(1));
         let least = calibrate(target_ns, 3, 1_000_000, |ops| Ok::<_, Infallible>(ops * op_ns)).unwrap();
         assert_eq!(least, 1_000_000, "never under the least");
+    }
+
+    #[test]
+    fn what_nobody_tries_is_near_what_was_tried() {
+        let target_ns = 240_000_000;
+        // Contention sets in late, and then the rate goes on falling.
+        let falling = |ops: u64| if ops < 1000 { ops * 60 } else { (ops as f64).powf(1.2) as u64 * 600 };
+        let tried = std::cell::RefCell::new(Vec::new());
+        let run = |ops: u64| {
+            tried.borrow_mut().push(ops);
+            Ok::<_, Infallible>(falling(ops))
+        };
+        let ops = calibrate(target_ns, 3, 1, run).unwrap();
+        assert!((target_ns / 2..target_ns * 2).contains(&falling(ops)), "{ops}: {} ns", falling(ops));
+        // Each longer batch seems ten times as fast as the one before: the corrections never come near.
+        let last = std::cell::Cell::new(0);
+        let ever_faster = |ops: u64| {
+            last.set(ops);
+            Ok::<_, Infallible>(if ops < 1000 { ops * 30_000 } else { 1_000_000 })
+        };
+        let ops = calibrate(target_ns, 3, 1, ever_faster).unwrap();
+        assert!(ops <= last.get() * 9 / 2, "{ops} after {}", last.get());
     }
 
     #[test]

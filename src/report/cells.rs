@@ -4,13 +4,13 @@ use super::load::Run;
 use super::metric::Metric;
 use super::net::{self, Off};
 use super::relate::{relate_to_copy, relate_to_reference, relate_to_single};
-use super::strata::{self, Stratum};
 use crate::cell::{Axis, Cell, Measure};
-use crate::compare::cores::Cores;
 use crate::measure::stats::modes::Modes;
 use crate::measure::stats::trend::trend;
 use crate::measure::stats::{Estimate, Grade, median};
 use crate::record::{Lead, Measured, Outcome, PlannedCell, Unavailable, Visit};
+use crate::strata::cores::Cores;
+use crate::strata::{self, Stratum};
 use std::collections::BTreeSet;
 
 /// The increments a worker for which seconds are shown, as in the book.

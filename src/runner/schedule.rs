@@ -5,6 +5,7 @@ mod state;
 use crate::cell::{Axis, Measure};
 use crate::measure::stats::LEAST_VISITS;
 use crate::record::{Outcome, PlannedCell};
+use crate::strata::cores::Cores;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -69,6 +70,8 @@ pub struct Schedule {
     looks_from: usize,
     /// Nanoseconds that are left for visits, as far as it is known.
     left_ns: f64,
+    /// What cores gave at best before the round.
+    cores: Cores,
 }
 
 impl Schedule {
@@ -77,7 +80,8 @@ impl Schedule {
     /// rounds visit the cells with the widest intervals.
     pub fn new(cells: &[PlannedCell], seed: u64, precision: f64, full_rounds: usize) -> Schedule {
         let order = ChaCha8Rng::seed_from_u64(seed);
-        let states = cells.iter().map(|cell| State::new(cell.unavailable.is_some())).collect();
+        let state = |planned: &PlannedCell| State::new(planned.cell.clone(), planned.unavailable.is_some());
+        let states = cells.iter().map(state).collect();
         Schedule {
             states,
             companies: companies(cells),
@@ -86,6 +90,7 @@ impl Schedule {
             full_rounds,
             looks_from: full_rounds,
             left_ns: f64::INFINITY,
+            cores: Cores::default(),
         }
     }
 
@@ -126,7 +131,7 @@ impl Schedule {
         let visited = active.iter().filter(|other| self.companies[**other] == self.companies[cell]);
         Lack {
             cell,
-            visits: self.states[cell].visits_to(self.precision),
+            visits: self.states[cell].visits_to(self.precision, &self.cores),
             visit_ns: visited.map(|cell| self.expected_ns(*cell)).sum(),
         }
     }
@@ -173,7 +178,7 @@ impl Schedule {
         let least = self.full_rounds - self.full_rounds_left();
         self.looks_from = self.looks_from.min(least.max(LEAST_VISITS));
         for state in self.states.iter_mut().filter(|state| state.visits() >= self.looks_from) {
-            state.look(Some(self.precision));
+            state.look(Some(self.precision), &self.cores);
         }
     }
 
@@ -186,6 +191,7 @@ impl Schedule {
 impl Rounds for Schedule {
     fn begin_round(&mut self, round: usize, budget_s: f64, spent_ns: u64) {
         self.left_ns = budget_s * 1e9 - spent_ns as f64;
+        self.cores = Cores::of_readings(self.states.iter().flat_map(State::readings));
         let needed_ns = self.full_round_ns() as f64 * self.full_rounds_left() as f64;
         if round > LEAST_VISITS && needed_ns > self.left_ns {
             self.look_early();
@@ -217,7 +223,7 @@ impl Rounds for Schedule {
         let state = &mut self.states[cell];
         state.take(outcome, duration_ns);
         let may_be_done = state.visits() >= self.looks_from;
-        state.look(may_be_done.then_some(self.precision));
+        state.look(may_be_done.then_some(self.precision), &self.cores);
     }
 
     fn ops(&self, cell: usize) -> Option<u64> {

@@ -153,15 +153,18 @@ fn perform(catalog: &Catalog, request: &Request) -> Result<Outcome, Refusal> {
 fn placed(request: &Request, cell: &Cell, workers: usize) -> Result<Placement, Refusal> {
     let placement = cell.word(Axis::Placement);
     // The second thread of a working process takes a CPU of its own, which must not be the one that something else uses.
-    if cell.word(Axis::ProcessState) == "working" {
-        return placement::place(placement, workers, &[]);
-    }
-    let placed = placement::place(placement, workers, &request.avoided_cpus)?;
+    let avoided = if is_working(cell) { &[][..] } else { &request.avoided_cpus };
+    let placed = placement::place(placement, workers, avoided)?;
     match request.same_cpu_as.filter(|cpu| placed.allows(*cpu)) {
         Some(cpu) => Ok(placed.on(cpu)),
-        None if request.effort.shows_figures() => whole_core::settle(placed),
+        None if request.effort.shows_figures() && !is_working(cell) => whole_core::settle(placed),
         None => Ok(placed),
     }
+}
+
+/// Whether a second thread of the worker's process is at work all the time, on another CPU.
+fn is_working(cell: &Cell) -> bool {
+    cell.word(Axis::ProcessState) == "working"
 }
 
 /// What comes of a visit in which nothing can be measured: each cell's own refusal, else what holds for all.
@@ -197,7 +200,8 @@ fn measure_all(
                 let injected_ns = tampering(request).injected_ns_per_op;
                 effective.extend(injected_ns.map(|ns| (INJECTED.into(), ns.into())));
                 let distance_ns = || probe.map(|probe| probe.ns(deadline)).transpose();
-                let core = || match request.effort.shows_figures() {
+                // A second thread that works may do so on the other half of the core: that is the cell's own condition.
+                let core = || match request.effort.shows_figures() && !is_working(&part.cell) {
                     true => whole_core::now(crew.placement),
                     false => Ok(None),
                 };

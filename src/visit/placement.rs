@@ -48,7 +48,8 @@ fn share(as_good: Vec<usize>, workers: usize, allowed: Vec<usize>) -> Placement 
 const MOST_AS_GOOD: usize = 4;
 
 /// The first CPUs that are not avoided, work like the first of all and share no core with an avoided one, where they would be slowed
-/// without a sign of it; those that share neither its memory node nor its last-level cache are left out. The first of all where there is none.
+/// without a sign of it. Those that are known to have another memory node or last-level cache are left out, and where three are allowed CPU 0,
+/// which serves most interrupts. The first of all where there is none.
 fn as_good(order: &[usize], avoided: &[usize], proximity: &Proximity) -> Vec<usize> {
     let has_its_core =
         |cpu: usize| avoided.iter().all(|other| proximity.class(cpu, *other) != Ok(Class::SmtSibling));
@@ -60,7 +61,10 @@ fn as_good(order: &[usize], avoided: &[usize], proximity: &Proximity) -> Vec<usi
         let class = proximity.class(first, *cpu);
         ![Ok(Class::CrossLlc), Ok(Class::CrossNode)].contains(&class)
     };
-    std::iter::once(first).chain(will_do.filter(near)).take(MOST_AS_GOOD).collect()
+    let mut as_good: Vec<usize> =
+        std::iter::once(first).chain(will_do.filter(near)).take(MOST_AS_GOOD).collect();
+    as_good.retain(|cpu| *cpu != 0 || order.len() < 3 || *cpu == first);
+    as_good
 }
 
 /// The last CPUs first: CPU 0 serves most interrupts, so it is taken only when there is no choice.
@@ -246,12 +250,14 @@ mod tests {
             let order = in_order(allowed);
             as_good(&order, avoided, &Proximity::read(machine.root(), &order))
         };
-        assert_eq!(other(&[0, 1, 2, 3, 4], &[4]), [2, 1, 0], "3 shares its core");
+        assert_eq!(other(&[0, 1, 2, 3, 4], &[4]), [2, 1], "3 shares its core, 0 serves interrupts");
         assert_eq!(other(&[3, 4], &[4]), [4], "a thread of the same core is no way out");
-        assert_eq!(other(&[0, 1, 2, 3, 4], &[2, 4]), [1, 0]);
+        assert_eq!(other(&[0, 1, 2, 3, 4], &[2, 4]), [1]);
+        assert_eq!(other(&[0, 1, 2, 3, 4], &[1, 2, 3, 4]), [0], "the only one that is left");
         assert_eq!(other(&[0, 4], &[4]), [0]);
         assert_eq!(other(&[0, 4], &[0, 4]), [4], "as ever where all are in use");
         assert_eq!(other(&[4], &[4]), [4]);
+        assert_eq!(other(&[0, 4], &[]), [4, 0], "of two CPUs 0 is a choice");
         assert_eq!(other(&[0, 1, 2, 3, 4], &[]), [4, 3, 2, 1], "no more than four");
         let order = in_order(&[0, 1]);
         let text = "sys/devices/system/cpu/cpu{0-1}/topology/thread_siblings_list {n}\n\
@@ -272,6 +278,12 @@ mod tests {
         assert_eq!(proximity.class(0, 1), Ok(Class::CrossLlc));
         assert_eq!(as_good(&order, &[], &proximity), [1], "of another cache");
         assert_eq!(as_good(&order, &[1], &proximity), [0], "but better than one in use");
+        let untold = crate::environment::saved::Saved::of(
+            "sys/devices/system/cpu/cpu{0-1}/topology/thread_siblings_list {n}\n",
+        );
+        let proximity = Proximity::read(untold.root(), &order);
+        assert!(proximity.class(0, 1).is_err());
+        assert_eq!(as_good(&order, &[], &proximity), [1, 0], "a guest is not told of caches");
     }
 
     #[test]

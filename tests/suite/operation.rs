@@ -3,12 +3,12 @@
 use crate::cells::{self, failed, fixed, measured, shipped, unavailable, visit};
 use crate::conformance::is_complete;
 use crate::hostile::hostile;
-use crate::machine::{self, Need};
+use crate::machine::{self, Need, cpus};
 use crate::program::{IPCMATRIX, Program};
 use crate::trial;
 use ipcmatrix::catalog::{Catalog, Driver, Family};
 use ipcmatrix::cell::{Axis, Cell, Value};
-use ipcmatrix::record::Measured;
+use ipcmatrix::record::{Effort, Measured, Request};
 use libtest_mimic::Trial;
 
 /// Enough that the second thread cannot miss all of it.
@@ -27,6 +27,11 @@ pub fn trials() -> Vec<Trial> {
         trial("operation::a_second_thread_that_fails_is_told", &[Need::TwoCpus], || {
             lie("fails_beside", "working", &["enter"], "the second thread ended: a made-up error")
         }),
+        trial(
+            "operation::beside_a_working_thread_the_core_is_not_asked_for",
+            &[Need::TwoCpus],
+            its_own_thread,
+        ),
         trial("operation::a_second_thread_that_stops_is_told", &[Need::TwoCpus], || {
             let phases = &["enter", "warm-up", "sample"];
             lie("stops_beside", "working", phases, "the second thread ended: it has had enough")
@@ -57,6 +62,17 @@ fn cells_of(driver: &Driver, state: &str) -> Vec<Cell> {
 /// What the second thread did in each sample, where one works.
 fn beside(figures: &Measured) -> Vec<Option<u64>> {
     figures.samples.iter().map(|sample| sample.workers[0].tally.beside_ops).collect()
+}
+
+/// Its second thread may use the other half of the core by design; and it follows the arm that it is compared with.
+fn its_own_thread() {
+    for (state, asked) in [("parked", true), ("working", false)] {
+        let request = fixed(&cells::operation("clock_gettime", state), OPS, SAMPLES);
+        let effort = Effort { fill_channels: true, ..request.effort };
+        let figures = measured(shipped(&Request { effort, same_cpu_as: Some(cpus()[0]), ..request }));
+        assert_eq!(figures.whole_core_ns.is_some(), asked, "{state}");
+        assert_eq!(figures.one_cpu(), Some(cpus()[0]), "{state}");
+    }
 }
 
 fn is_done(driver: &Driver, state: &str) {

@@ -15,9 +15,9 @@ use super::cells::Slot;
 use super::document::{Document, coordinate, number, split_value};
 use super::projection::{Coordinate, Grid, Projection};
 use crate::cell::{Axis, Value};
-use crate::compare::cores::Core;
 use crate::measure::stats::Interval;
 use crate::measure::stats::modes::{Mode, Modes};
+use crate::strata::cores::Core;
 
 /// The most series that a reader can tell apart: so many pairs of colour and shape there are.
 pub const MOST_SERIES: usize = mark::PAIRS;

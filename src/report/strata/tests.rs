@@ -1,9 +1,9 @@
 //! Mixtures that are constructed of known parts.
 
 use super::*;
-use crate::cell::{Measure, Value};
-use crate::measure::stats::Grade;
-use crate::record::{Header, Lead, Outcome, PlannedCell, Visit, WorkerSample};
+use crate::cell::{Axis, Cell, Measure, Value};
+use crate::measure::stats::{Estimate, Grade, median};
+use crate::record::{Header, Lead, Measured, Outcome, PlannedCell, Sample, Visit, WorkerSample};
 use crate::report::cells::{Figure, slots};
 use crate::report::load::Run;
 use crate::report::metric::Metric;

@@ -1,10 +1,10 @@
 //! What a detector sees of a visit: the visit, what disturbed its process, its round, and the other visits of its cell.
 
-use crate::compare::cores::{Cores, Reading};
 use crate::measure::stats::{LEAST_VISITS, median};
 use crate::record::{Measured, Noise, Outcome, Sample, Visit, WorkerSample};
 use crate::report::load::Run;
 use crate::report::samples;
+use crate::strata::cores::{Cores, Reading};
 use std::collections::BTreeMap;
 
 /// A visit among the others.

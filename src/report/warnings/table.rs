@@ -4,10 +4,10 @@ use super::Concern::{Cells, Run, Visits};
 use super::Finds::{Figure, Visit};
 use super::Unit::{Any, Number, Percent, Times};
 use super::{Detector, figures, visits};
-use crate::compare::cores::SHARED_RATIO;
 use crate::measure::stats::AUTOCORRELATION_LIMIT;
 use crate::measure::stats::distance::FAR_RATIO;
 use crate::record::DILATED;
+use crate::strata::cores::SHARED_RATIO;
 
 /// Every detector in the order of the codes. Codes are never used again for something else: new ones come last.
 pub const DETECTORS: &[Detector] = &[

@@ -66,12 +66,12 @@ pub fn far(sight: &Sight) -> Option<f64> {
     }
 }
 
-/// The slower reading of the arithmetic that could use a whole core over the least of the run. Workers that are not pinned have no core.
+/// The slower reading of the arithmetic that could use a whole core over the least of the run. Workers that are not pinned have no core, and
+/// those with a second thread at work may share theirs with it by design.
 pub fn shared_core(sight: &Sight) -> Option<f64> {
-    match sight.visit.cell.word(Axis::Placement) {
-        "free" => DOES_NOT_APPLY,
-        _ => sight.whole_core,
-    }
+    let of = |axis| sight.visit.cell.word(axis);
+    let has_none = of(Axis::Placement) == "free" || of(Axis::ProcessState) == "working";
+    if has_none { DOES_NOT_APPLY } else { sight.whole_core }
 }
 
 /// How often a worker ended a sample on another CPU than the one before. Pinned workers cannot: their visit fails.

@@ -1,10 +1,13 @@
 //! How far one cell is: its visits, what they are worth, and whether it wants another.
 
+use crate::cell::Cell;
 use crate::measure::stats::modes::Modes;
 use crate::measure::stats::{Estimate, LEAST_VISITS, LOOKS, loop_counts, median};
 use crate::record::{Measured, Outcome};
+use crate::strata::cores::{Cores, Reading};
+use crate::strata::{self, Stratum};
 
-/// A cell of two modes gets no visit after so many: more would only make its shares better known.
+/// A cell of two modes, or of visits under two conditions, gets no visit after so many: more would only make its shares better known.
 pub const MOST_IN_TWO_MODES: usize = 20;
 
 /// The larger side of the 95 % interval of a median of normal figures is about so many standard deviations over the root of their
@@ -19,7 +22,7 @@ pub enum Standing {
     Active,
     /// Its interval is narrow enough.
     Done,
-    /// It has two modes, and both were seen often enough.
+    /// It has two figures, and both were seen often enough.
     TwoModes,
     /// Unavailable or failed: another visit would give nothing.
     Closed,
@@ -27,6 +30,7 @@ pub enum Standing {
 
 /// One cell.
 pub struct State {
+    cell: Cell,
     pub standing: Standing,
     /// Operations of a batch, once a visit has calibrated it.
     pub ops: Option<u64>,
@@ -36,18 +40,22 @@ pub struct State {
     raw_ns: Vec<f64>,
     /// Nanoseconds of the loop alone of each visit that timed it.
     loops_ns: Vec<f64>,
+    /// The visits.
+    measured: Vec<Measured>,
     /// The half-width as a part of the value, as far as the visits tell; infinite where they do not.
     width: f64,
 }
 
 impl State {
-    pub fn new(refused: bool) -> State {
+    pub fn new(cell: Cell, refused: bool) -> State {
         State {
+            cell,
             standing: if refused { Standing::Closed } else { Standing::Active },
             ops: None,
             last_duration_ns: 0,
             raw_ns: Vec::new(),
             loops_ns: Vec::new(),
+            measured: Vec::new(),
             width: f64::INFINITY,
         }
     }
@@ -72,15 +80,38 @@ impl State {
         self.ops = Some(measured.ops);
         self.raw_ns.push(measured.lead_ns());
         self.loops_ns.extend(measured.overhead.map(|overhead| overhead.twin_ns));
+        self.measured.push(measured.clone());
     }
 
-    /// What the report makes of the visits: less the loop of each, where it counts and every visit timed it.
-    fn shown_ns(&self) -> Vec<f64> {
+    /// What its visits timed of their cores.
+    pub fn readings(&self) -> impl Iterator<Item = Reading> {
+        self.measured.iter().filter_map(Reading::of)
+    }
+
+    /// The loop of each visit, where it counts and every visit timed it: what the report takes off.
+    fn taken_off(&self) -> Option<&[f64]> {
         let timed = self.loops_ns.len() == self.raw_ns.len();
-        if !(timed && loop_counts(&self.raw_ns, &self.loops_ns)) {
-            return self.raw_ns.clone();
+        (timed && loop_counts(&self.raw_ns, &self.loops_ns)).then_some(&self.loops_ns)
+    }
+
+    /// What the report makes of the visits.
+    fn shown_ns(&self) -> Vec<f64> {
+        match self.taken_off() {
+            Some(loops) => self.raw_ns.iter().zip(loops).map(|(raw, alone)| raw - alone).collect(),
+            None => self.raw_ns.clone(),
         }
-        self.raw_ns.iter().zip(&self.loops_ns).map(|(raw, alone)| raw - alone).collect()
+    }
+
+    /// Whether the report shows two figures: of visits, or of samples, under two conditions, or of two modes that nobody can name.
+    fn is_two(&self, cores: &Cores) -> bool {
+        let off = self.taken_off();
+        let figure = |stratum: &Stratum| {
+            let ns =
+                |(place, visit): &(usize, Measured)| visit.lead_ns() - off.map_or(0.0, |off| off[*place]);
+            Estimate::of(&stratum.visits.iter().map(ns).collect::<Vec<f64>>())
+        };
+        let measured: Vec<&Measured> = self.measured.iter().collect();
+        strata::split(&self.cell, &measured, cores, figure).is_some() || Modes::of(&self.shown_ns()).is_some()
     }
 
     /// Infinite too where successive visits are so alike that they are worth too few: the interval is then none of
@@ -90,16 +121,16 @@ impl State {
         estimate.and_then(|estimate| estimate.half_width_ratio()).unwrap_or(f64::INFINITY)
     }
 
-    /// Decides whether its visits are enough, at a look or once a cell of two modes has its visits. Without a
-    /// precision, in the rounds for every cell, only two modes end it. A cell that is done stays so.
-    pub fn look(&mut self, precision: Option<f64>) {
+    /// Decides whether its visits are enough, at a look or once a cell of two figures has its visits. Without a
+    /// precision, in the rounds for every cell, only two figures end it. A cell that is done stays so.
+    pub fn look(&mut self, precision: Option<f64>, cores: &Cores) {
         let visits = self.visits();
         let looked_at = LOOKS.contains(&visits);
         if self.standing != Standing::Active || !(looked_at || visits == MOST_IN_TWO_MODES) {
             return;
         }
         let enough = precision.is_some_and(|precision| looked_at && self.width <= precision);
-        if Modes::of(&self.shown_ns()).is_none() {
+        if !self.is_two(cores) {
             self.standing = if enough { Standing::Done } else { Standing::Active };
         } else if visits >= MOST_IN_TWO_MODES {
             self.standing = Standing::TwoModes;
@@ -107,8 +138,12 @@ impl State {
     }
 
     /// Visits until the look at which its interval should be narrow enough, going by how far its figures lie from their median, which
-    /// a single disturbed one hardly moves, and by how many of them they are worth; `None` where that is after the last look.
-    pub fn visits_to(&self, precision: f64) -> Option<usize> {
+    /// a single disturbed one hardly moves, and by how many of them they are worth; `None` where that is after the last look, and where
+    /// they are two figures.
+    pub fn visits_to(&self, precision: f64, cores: &Cores) -> Option<usize> {
+        if self.is_two(cores) {
+            return None;
+        }
         let shown = self.shown_ns();
         let Estimate { value, effective_visits, .. } = Estimate::of(&shown)?;
         let away: Vec<f64> = shown.iter().map(|ns| (ns - value).abs()).collect();

@@ -186,9 +186,9 @@ fn short_of_time_those_come_first_whom_it_can_still_make_precise() {
 #[test]
 fn visits_until_precise_follow_from_how_far_figures_lie_from_their_median() {
     let after = |figures: &[f64]| {
-        let mut state = State::new(false);
+        let mut state = State::new(cells(1).remove(0).cell, false);
         figures.iter().for_each(|ns| state.take(&measured(*ns, None), 1));
-        state.visits_to(0.03)
+        state.visits_to(0.03, &Cores::default())
     };
     // Half of them lie 2 % away: a deviation of 2.97 %, which takes 9.2 visits for 3 %.
     assert_eq!(after(&[98.0, 102.0, 100.0, 98.0, 102.0, 98.0, 102.0]), Some(5), "twelve is the next look");
@@ -199,6 +199,54 @@ fn visits_until_precise_follow_from_how_far_figures_lie_from_their_median() {
         Some(6),
         "one that was disturbed does not count"
     );
+}
+
+/// A cell of one CPU whose visits take 100 ns, but a few of them 110: what `tell` says of those is made of it. Whether it is done and
+/// whether it wants more after so many visits.
+fn with_a_few_slow(tell: impl Fn(&mut Measured, bool), visits: usize) -> (bool, bool) {
+    let mut schedule = Schedule::new(&cells(1), 1, 0.03, 6);
+    for visit in 0..visits {
+        schedule.begin_round(visit + 1, f64::INFINITY, 0);
+        let slow = [2, 8, 11].contains(&visit);
+        let ns = swinging(0.001, visit) + if slow { 10.0 } else { 0.0 };
+        let Outcome::Measured(mut measured) = measured(ns, None) else { unreachable!("it was measured") };
+        tell(&mut measured, slow);
+        schedule.record(0, &Outcome::Measured(measured), 1);
+    }
+    (schedule.done_cells() == 1, schedule.wants_more(0))
+}
+
+#[test]
+fn a_cell_of_two_conditions_is_never_precise_and_gets_no_visit_after_twenty() {
+    let untold = |_: &mut Measured, _: bool| ();
+    assert_eq!(
+        with_a_few_slow(untold, 22),
+        (true, false),
+        "nobody can say what three slow ones have in common"
+    );
+    let far = |measured: &mut Measured, slow: bool| {
+        measured.ping_pong_ns = Some(if slow { [200.0; 2] } else { [50.0; 2] });
+    };
+    assert_eq!(with_a_few_slow(far, 19), (false, true));
+    assert_eq!(with_a_few_slow(far, 20), (false, false));
+    let shared = |measured: &mut Measured, slow: bool| {
+        measured.whole_core_ns = Some(if slow { [60_000; 2] } else { [40_000; 2] });
+    };
+    assert_eq!(with_a_few_slow(shared, 19), (false, true));
+    assert_eq!(with_a_few_slow(shared, 20), (false, false));
+}
+
+#[test]
+fn no_time_makes_a_cell_of_two_conditions_precise() {
+    let mut state = State::new(cells(1).remove(0).cell, false);
+    for visit in 0..8 {
+        let Outcome::Measured(mut measured) = measured(if visit < 4 { 100.0 } else { 110.0 }, None) else {
+            unreachable!()
+        };
+        measured.ping_pong_ns = Some(if visit < 4 { [50.0; 2] } else { [200.0; 2] });
+        state.take(&Outcome::Measured(measured), 1);
+    }
+    assert_eq!(state.visits_to(0.2, &Cores::default()), None);
 }
 
 /// Cells that are done after six visits of 1000 ns, up to 5 more or less, whose loops alone took `loop_ns`, up to

@@ -1,12 +1,12 @@
 //! The visits of a run, cell by cell, while its journal is read; then the numbers that are kept of them.
 
 use super::lean::{self, Header, Visit};
-use crate::compare::cores::{Cores, Reading};
 use crate::compare::stored::{Distant, Had, Known, Reduced, Settings, Stored};
 use crate::measure::stats::modes::Modes;
 use crate::measure::stats::{Estimate, loop_counts};
 use crate::record::{Gate, Lead, Table};
 use crate::report::document::with_remedy;
+use crate::strata::cores::{Cores, Reading};
 use anyhow::Result;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
