@@ -317,7 +317,7 @@ pub(super) fn in_unit(cell: &Cell, ns: &Estimate) -> Estimate {
     }
 }
 
-/// The time in nanoseconds an operation that is shown as that in the unit of the cell's measure: [`in_unit`] the other way round.
+/// The time in nanoseconds an operation that is shown as that in the unit of the cell's measure, as the tables do.
 pub fn in_ns(cell: &Cell, shown: &Estimate) -> Estimate {
     let of_one_ns = measure_value(cell, 1.0);
     match cell.measure() {

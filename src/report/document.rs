@@ -148,7 +148,7 @@ fn sheet(projection: &Projection, options: Options, told: &mut Told) -> Sheet {
         heading: format!("{} {} ({})", table.id, table.title, projection.metric.unit(table.measure)),
         captions: captions(projection),
         panels,
-        plot: Plot::of(projection),
+        plot: Plot::of(projection).map(|plot| Plot { warnings: warnings.brief, ..plot }),
         notes: table.notes.iter().cloned().chain(warnings.unmarked).collect(),
         footnotes: footnotes.texts,
     }

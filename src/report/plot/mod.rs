@@ -37,6 +37,8 @@ pub struct Plot {
     pub series: Vec<String>,
     /// One for each combination of split values at which a column has figures in two rows.
     pub panels: Vec<Panel>,
+    /// What disturbed its figures, or is to be known of them: a line a warning, which the picture of a file of its own has below it.
+    pub warnings: Vec<String>,
 }
 
 /// One picture of a plot.
@@ -96,6 +98,7 @@ impl Plot {
             y: projection.metric.unit(table.measure).into(),
             series: series.iter().map(coordinate).collect(),
             panels,
+            warnings: Vec::new(),
         })
     }
 

@@ -78,7 +78,10 @@ pub fn svg(plot: &Plot, embed: Embed) -> String {
     let title = lines(&line(&plot.title), TITLE_SIZE, "title", &mut down);
     down += MARGIN / 2.0;
     let panels: Vec<Markup> = plot.panels.iter().map(|panel| draw(plot, panel, &mut down)).collect();
-    let note = lines(&reading(plot), TEXT_SIZE, "quiet", &mut down);
+    let mut note = vec![lines(&reading(plot), TEXT_SIZE, "quiet", &mut down)];
+    if embed == Embed::File {
+        note.extend(plot.warnings.iter().map(|warning| lines(&line(warning), TEXT_SIZE, "quiet", &mut down)));
+    }
     let height = px((down + MARGIN / 2.0).ceil());
     let width = px(WIDTH);
     let markup = html! {
@@ -88,7 +91,7 @@ pub fn svg(plot: &Plot, embed: Embed) -> String {
             "\n" desc id=(description_id) { (description(plot)) }
             @if embed == Embed::File { "\n" style { (PreEscaped(style())) } }
             "\n" rect class="back" width=(width) height=(height) {}
-            (title) @for panel in panels { (panel) } (note) "\n"
+            (title) @for panel in panels { (panel) } @for lines in note { (lines) } "\n"
         }
     };
     match embed {

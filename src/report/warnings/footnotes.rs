@@ -15,6 +15,8 @@ pub struct Footnote {
     pub code: Code,
     /// The line.
     pub text: String,
+    /// The line without meaning and advice.
+    pub brief: String,
     /// Whether the places that it concerns are marked; it stands for the whole table where that would be most of them.
     pub marked: bool,
 }
@@ -63,7 +65,7 @@ impl<'a> Told<'a> {
             let cells = codes.iter().filter(|codes| codes.has(code)).count();
             let marked = figures.len() < FEWEST_UNMARKED || 2 * cells <= figures.len();
             let count = self.count(code, cells, figures, marked);
-            Footnote { code, text: self.line(code, &count), marked }
+            Footnote { code, text: self.line(code, &count), brief: code.detector().line(&count), marked }
         };
         any.of_tables().map(footnote).collect()
     }
@@ -89,14 +91,19 @@ pub struct Warnings<'a> {
     marked: Vec<Footnote>,
     /// The lines that stand for the whole table.
     pub unmarked: Vec<String>,
+    /// A line for each of both, without meaning and advice.
+    pub brief: Vec<String>,
 }
 
 impl<'a> Warnings<'a> {
     /// Those of a table of these figures.
     pub fn of_table(told: &'a mut Told, figures: &[&Figure]) -> Warnings<'a> {
+        let footnotes = told.of_table(figures);
+        let brief = footnotes.iter().map(|footnote| footnote.brief.clone()).collect();
         let (marked, unmarked): (Vec<Footnote>, Vec<Footnote>) =
-            told.of_table(figures).into_iter().partition(|footnote| footnote.marked);
-        Warnings { told, marked, unmarked: unmarked.into_iter().map(|footnote| footnote.text).collect() }
+            footnotes.into_iter().partition(|footnote| footnote.marked);
+        let unmarked = unmarked.into_iter().map(|footnote| footnote.text).collect();
+        Warnings { told, marked, unmarked, brief }
     }
 
     /// The lines that a place of these figures is marked with.
