@@ -252,7 +252,9 @@ impl Case {
 
     /// One visit of our cell.
     fn ours(&self, ops: Option<u64>, effort: Effort) -> Result<Measured> {
-        let request = Request::alone(&self.cell, ops, effort, DEADLINE_MS);
+        let alone = Request::alone(&self.cell, ops, effort, DEADLINE_MS);
+        // Where the program in C is, whoever has the core.
+        let request = Request { same_cpu_as: self.cpus.first().copied(), ..alone };
         let mut child = Command::new(env!("CARGO_BIN_EXE_ipcmatrix"))
             .arg("cell")
             .stdin(Stdio::piped())
